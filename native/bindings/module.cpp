@@ -15,14 +15,18 @@ namespace {
 void make_store(PyStore* self, std::vector<AnyVector> columns, const std::vector<std::uint32_t>& cards,
                 std::optional<Vector<std::int64_t>> repeats, std::size_t n_records, const std::string& level,
                 std::optional<Vector<std::uint64_t>> planes, const std::vector<std::uint32_t>& first_planes,
-                const std::vector<std::uint32_t>& plane_totals, std::size_t max_bytes, const PyStore* share) {
+                const std::vector<std::uint32_t>& plane_totals, std::size_t max_bytes, const PyStore* share,
+                const std::vector<bool>& gaps) {
     if (columns.size() != cards.size()) throw std::invalid_argument("columns and cards must have the same length.");
     if (repeats && repeats->shape(0) != n_records)
         throw std::invalid_argument("columns and repeats must have the same number of rows.");
+    if (!gaps.empty() && gaps.size() != cards.size())
+        throw std::invalid_argument("gaps must have an entry for each column, or none at all.");
     std::vector<Column> views;
     for (std::size_t v = 0; v < columns.size(); ++v) {
         Column column;
-        column.card = cards[v];
+        column.gaps = !gaps.empty() && gaps[v];
+        column.card = cards[v] + (column.gaps ? 1 : 0);
         if (columns[v].dtype() == nb::dtype<std::uint8_t>())
             column.narrow = static_cast<const std::uint8_t*>(columns[v].data());
         else if (columns[v].dtype() == nb::dtype<std::uint16_t>())
@@ -91,9 +95,11 @@ NB_MODULE(_core, m) {
         .def("__init__", &make_store, "columns"_a, "cards"_a, "repeats"_a.none(), "n_records"_a, "level"_a = "",
              "planes"_a.none() = nb::none(), "first_planes"_a = std::vector<std::uint32_t>(),
              "plane_totals"_a = std::vector<std::uint32_t>(), "max_bytes"_a = std::numeric_limits<std::size_t>::max(),
-             "share"_a.none() = nb::none())
+             "share"_a.none() = nb::none(), "gaps"_a = std::vector<bool>(),
+             "Codes of each column lie below its number of states; the code after the last state marks a gap.")
         .def_prop_ro("n_variables", [](const PyStore& s) { return s.store->n_variables(); })
         .def_prop_ro("n_rows", [](const PyStore& s) { return s.store->n_rows(); })
+        .def_prop_ro("without_rows", [](const PyStore& s) { return s.store->without_rows(); })
         .def_prop_ro("level", [](const PyStore& s) { return std::string(s.store->level().name); })
         .def_prop_ro("extra_bytes", [](const PyStore& s) { return s.store->extra_bytes(); });
     m.def("levels", &py_levels, "Code paths this processor can run, fastest first.");

@@ -5,6 +5,7 @@
 #include "bindings/arrays.hpp"
 #include "blankets/joint_table.hpp"
 #include "scan/chi_square_tail.hpp"
+#include "scan/gaps.hpp"
 #include "scan/scan.hpp"
 #include "scan/tables.hpp"
 
@@ -107,6 +108,33 @@ Doubles py_score_tables(const PyStore& data, const std::string& kernel, std::vec
     return give<Doubles>(std::move(out), {rows, rys.shape(0)});
 }
 
+Doubles py_score_gap_tables(const PyStore& data, const std::string& kernel, std::vector<double> settings,
+                            nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> counts,
+                            Vector<std::uint8_t> complete, std::uint32_t rx, bool gaps_x,
+                            const std::vector<std::uint32_t>& rys, const std::vector<bool>& gaps_y,
+                            double n_configurations, double log_n_configurations) {
+    const KernelSpec spec = parse_kernel(kernel, std::move(settings));
+    if (rys.size() != gaps_y.size() || complete.shape(0) != counts.shape(0))
+        throw std::invalid_argument("gaps_y must have an entry for each y, and complete one for each stratum.");
+    std::vector<CountedStates> ys;
+    const CountedStates x{rx, gaps_x};
+    std::size_t width = 0;
+    for (std::size_t j = 0; j < rys.size(); ++j) {
+        ys.push_back({rys[j], gaps_y[j]});
+        width += static_cast<std::size_t>(x.counted()) * ys.back().counted();
+    }
+    if (width != counts.shape(1)) throw std::invalid_argument("counts must have rx * ry columns for each y.");
+    const auto rows = static_cast<std::size_t>(n_outputs(spec));
+    auto out = std::make_unique<double[]>(rows * rys.size() + 1);
+    {
+        nb::gil_scoped_release unlocked;
+        data.store->note_without_rows(score_gap_tables(
+            spec, {counts.data(), width, span_of(complete), x, ys, n_configurations, log_n_configurations},
+            data.store->log_tables(), 1, out.get()));
+    }
+    return give<Doubles>(std::move(out), {rows, rys.size()});
+}
+
 std::vector<double> py_score_table(const std::string& kernel, std::vector<double> settings,
                                    nb::ndarray<const std::int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> counts,
                                    std::int64_t n_rows, double n_configurations, double log_n_configurations) {
@@ -141,6 +169,9 @@ void bind_tables(nb::module_& m) {
           "The table of z and x, occupied cells only: the states of each variable, x last, and how often each occurs.");
     m.def("score_tables", &py_score_tables, "store"_a, "kernel"_a, "settings"_a, "counts"_a, "rx"_a, "rys"_a,
           "n_configurations"_a, "log_n_configurations"_a, "The outputs for tables as flat_tables gives them.");
+    m.def("score_gap_tables", &py_score_gap_tables, "store"_a, "kernel"_a, "settings"_a, "counts"_a, "complete"_a,
+          "rx"_a, "gaps_x"_a, "rys"_a, "gaps_y"_a, "n_configurations"_a, "log_n_configurations"_a,
+          "The same where gaps were counted after the states: the complete rows of each y.");
     m.def("score_table", &py_score_table, "kernel"_a, "settings"_a, "counts"_a, "n_rows"_a, "n_configurations"_a,
           "log_n_configurations"_a, "The outputs for one given table.");
     m.def("log_chi2_tails", &py_log_chi2_tails,

@@ -9,6 +9,7 @@
 #include "blankets/blanket_table.hpp"
 #include "blankets/sorted_rows.hpp"
 #include "scan/chi_square_tail.hpp"
+#include "scan/gaps.hpp"
 
 namespace mnlearn {
 namespace {
@@ -218,7 +219,7 @@ void PhaseAnswers::test(double value, bool is_independent, std::size_t size_z) {
 PhaseAnswers grow(const Store& store, const TestSpec& test, std::int32_t x, std::span<const std::int32_t> ys,
                   std::span<const std::int32_t> z, const StopRule& until, KnowledgeBase* known) {
     PhaseAnswers answers;
-    if (!can_sort(store, x, ys) || !can_sort(store, x, z)) return answers;
+    if (concerns_gaps(store, x, ys, z) || !can_sort(store, x, ys) || !can_sort(store, x, z)) return answers;
     GrowingTests tests(store, test, x, ys, z, until);
     Reasoner reasoner(known, x, z);
     const auto upcoming = [&](std::size_t n) {  // up to the first that must depend, for there z changes
@@ -248,7 +249,7 @@ PhaseAnswers grow(const Store& store, const TestSpec& test, std::int32_t x, std:
 PhaseAnswers shrink(const Store& store, const TestSpec& test, std::int32_t x, std::span<const std::int32_t> ys,
                     std::span<const std::int32_t> z, KnowledgeBase* known) {
     PhaseAnswers answers;
-    if (!can_sort(store, x, z)) return answers;
+    if (concerns_gaps(store, x, {}, z) || !can_sort(store, x, z)) return answers;
     ShrinkingTests tests(store, test, x, ys, z);
     Reasoner reasoner(known, x, z);
     for (const std::int32_t y : ys) {

@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "scan/all_pairs.hpp"
+#include "scan/gaps.hpp"
 #include "scan/scorer_dispatch.hpp"
 
 namespace mnlearn {
@@ -76,6 +77,7 @@ void scan_pairs(const Store& store, const KernelSpec& kernel, std::size_t first_
     const double rows = static_cast<double>(store.n_records() / 64 + 8);
     const auto n_pairs = static_cast<double>(pairs_between(store.n_variables(), first_x, last_x));
     const int threads = threads_for(n_pairs * rows, n_threads);
+    if (store.has_gaps()) return gap_scan_pairs(store, kernel, first_x, last_x, threads, out);
     if (numbers_at_once(store, kernel)) return number_pairs(store, first_x, last_x, threads, out);
     const Strata one = find_strata(store, {});
     with_scorer(kernel, facts_of(store, {}, one.count), store.log_tables(), [&](const auto& scorer) {

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "scan/gaps.hpp"
 #include "scan/scan_runner.hpp"
 #include "scan/scorer_dispatch.hpp"
 #include "scan/small_scan.hpp"
@@ -63,6 +64,10 @@ struct ScanTask {
 CountingMethod run_scan(const Store& store, const KernelSpec& kernel, std::int32_t x, std::span<const std::int32_t> ys,
                         std::span<const std::int32_t> z, int n_threads, double* out) {
     if (ys.empty()) return CountingMethod::any;
+    if (concerns_gaps(store, x, ys, z)) {
+        run_gap_scan(store, kernel, x, ys, z, n_threads, out);
+        return CountingMethod::any;
+    }
     const Candidates candidates(store, ys);
     if (distinct_rows_pay(store, x, candidates, z)) {
         run_scan(store.distinct(), kernel, x, ys, z, n_threads, out);
@@ -125,6 +130,8 @@ double cost_of(const Store& store, const ScanRequest& q) {
 }
 
 void ask(const Store& store, const KernelSpec& kernel, BatchKind kind, const ScanRequest& q, int n_threads) {
+    if (kind != BatchKind::scan && concerns_gaps(store, q.x, {}, q.z))
+        return gap_scan_members(store, kernel, q, kind == BatchKind::leave_one_out);
     switch (kind) {
         case BatchKind::scan:
             run_scan(store, kernel, q.x, q.ys, q.z, n_threads, q.out);

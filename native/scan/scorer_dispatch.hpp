@@ -13,7 +13,7 @@ inline ScanFacts facts_of(const Store& store, std::span<const std::int32_t> z, s
     ScanFacts facts{store.n_rows(), n_strata, 1.0, 0.0};
     double last = 1.0, log_last = 0.0;  // most variables of a data set have the same number of states
     for (const std::int32_t variable : z) {
-        const double card = store.column(static_cast<std::size_t>(variable)).card;
+        const double card = store.column(static_cast<std::size_t>(variable)).states();
         if (card != last) log_last = std::log(last = card);
         facts.n_configurations *= card;
         facts.log_n_configurations += log_last;

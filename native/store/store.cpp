@@ -53,7 +53,10 @@ Store::Store(std::vector<Column> columns, std::size_t n_records, const std::int6
     if (n_records >= std::size_t{1} << 30)
         throw std::invalid_argument(
             "Counts holds fewer than 2^30 stored rows; got more. Split the data and add up the tables.");
-    for (const Column& column : columns_) check_codes(column, n_records);
+    for (const Column& column : columns_) {
+        check_codes(column, n_records);
+        has_gaps_ = has_gaps_ || column.gaps;
+    }
     number_planes();
     take_planes(given);
     pool_.set_bound(cache_bytes());

@@ -24,7 +24,9 @@ struct Column {
     const std::uint8_t* narrow = nullptr;
     const std::uint16_t* wide = nullptr;
     std::uint32_t card = 1;
+    bool gaps = false;  // whether the last of these codes marks a missing value
 
+    std::uint32_t states() const { return gaps ? card - 1 : card; }
     std::uint32_t operator[](std::size_t row) const { return narrow ? narrow[row] : wide ? wide[row] : 0u; }
 };
 
@@ -92,6 +94,10 @@ public:
     CountingMethod forced() const { return forced_; }
     void force(CountingMethod method) { forced_ = method; }
     bool has_planes(std::size_t variable) const { return planes_.first[variable] != kNoPlane; }
+    bool has_gaps() const { return has_gaps_; }  // in some variable
+    // Questions about variables with gaps that no row could answer, so far.
+    std::int64_t without_rows() const { return without_rows_; }
+    void note_without_rows(std::int64_t n) const { without_rows_ += n; }
     bool plain() const { return plain_; }  // every variable has one plane, with its number: all are binary
     const Planes& planes() const;          // built at the first call; hold on to it, asking costs a few nanoseconds
     std::uint32_t first_plane(std::int32_t variable) const { return planes_.first[static_cast<std::size_t>(variable)]; }
@@ -132,7 +138,7 @@ private:
     const InstructionSet* level_;
     std::size_t max_bytes_;
     CountingMethod forced_ = CountingMethod::any;
-    bool plain_ = true;
+    bool plain_ = true, has_gaps_ = false;
     std::size_t n_with_planes_ = 0;
     mutable std::once_flag planes_once_, row_bits_once_, distinct_once_;
     mutable Planes planes_;
@@ -140,6 +146,7 @@ private:
     mutable LogTables log_tables_;
     LogTables* shared_log_tables_;
     mutable std::unique_ptr<DistinctStore> distinct_;
+    mutable std::atomic<std::int64_t> without_rows_ = 0;
     mutable std::atomic<std::size_t> built_bytes_ = 0;                    // of planes and row bits, once they are there
     mutable std::atomic<const DistinctStore*> distinct_built_ = nullptr;  // may be read while other threads count
     mutable BufferPool pool_;

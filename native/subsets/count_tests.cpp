@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scan/chi_square_tail.hpp"
+#include "scan/gaps.hpp"
 #include "scan/scores.hpp"
 #include "subsets/path_counts.hpp"
 #include "subsets/subset_search.hpp"
@@ -33,7 +34,7 @@ std::size_t most_variables(const Store& store, const TestSpec& test) {
     constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
     if (test.kernel.name == KernelName::bayes) return kAnyNumber;
     std::vector<double> cards;
-    for (std::size_t v = 0; v < store.n_variables(); ++v) cards.push_back(store.column(v).card);
+    for (std::size_t v = 0; v < store.n_variables(); ++v) cards.push_back(store.column(v).states());
     std::sort(cards.begin(), cards.end(), std::greater<>());
     if (max_dof_of_rows(store, test, cards) <= kMostDof) return kAnyNumber;
     double cells = 1.0;
@@ -56,7 +57,7 @@ public:
     bool answers(std::size_t size_z) const override { return size_z + 2 <= most_variables_; }
     std::span<const double> operator()(std::span<const std::int32_t> ys, std::span<const std::int32_t> z) override {
         support_.resize(ys.size());
-        if (counts_.serves(z, ys)) {
+        if (!concerns_gaps(store_, counts_.x(), ys, z) && counts_.serves(z, ys)) {
             counts_.count(z, ys);
             for (std::size_t k = 0; k < ys.size(); ++k) support_[k] = (*decision_)(ys[k], z, counts_.table(k));
         } else {

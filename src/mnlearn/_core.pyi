@@ -17,11 +17,14 @@ class Store:
         plane_totals: Sequence[int] = [],
         max_bytes: int = 18446744073709551615,
         share: Store | None = None,
+        gaps: Sequence[bool] = [],
     ) -> None: ...
     @property
     def n_variables(self) -> int: ...
     @property
     def n_rows(self) -> int: ...
+    @property
+    def without_rows(self) -> int: ...
     @property
     def level(self) -> str: ...
     @property
@@ -206,6 +209,19 @@ def score_tables(
     counts: NDArray[np.int64],
     rx: int,
     rys: NDArray[np.int32],
+    n_configurations: float,
+    log_n_configurations: float,
+) -> NDArray[np.float64]: ...
+def score_gap_tables(
+    store: Store,
+    kernel: str,
+    settings: Sequence[float],
+    counts: NDArray[np.int64],
+    complete: NDArray[np.uint8],
+    rx: int,
+    gaps_x: bool,
+    rys: Sequence[int],
+    gaps_y: Sequence[bool],
     n_configurations: float,
     log_n_configurations: float,
 ) -> NDArray[np.float64]: ...

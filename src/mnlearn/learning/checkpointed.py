@@ -22,6 +22,7 @@ from mnlearn.protocols import (
     FloatArray,
     Indices,
     InformationJudge,
+    IntArray,
     Kernel,
     Separated,
     SeparatingSets,
@@ -52,11 +53,21 @@ class CheckpointedCounts:
     def __init__(self, counts: Counts | ShardedCounts, checkpoint: Checkpoint) -> None:
         self._counts, self._checkpoint = counts, checkpoint
         self.names, self.cards, self.n_rows = counts.names, counts.cards, counts.n_rows
+        self.gaps = counts.gaps
 
     @property
     def n_variables(self) -> int:
         """Number of variables."""
         return len(self.cards)
+
+    @property
+    def without_rows(self) -> int:
+        """Number of tables scored so far, since the run began or was resumed, for which no row is complete."""
+        return self._counts.without_rows
+
+    def question_rows(self, x: int, ys: Indices, z: VarSet) -> IntArray:
+        """Return the number of rows in which x, z and each y are observed."""
+        return self._counts.question_rows(x, ys, z)
 
     def tables(self, x: int, ys: Indices, z: VarSet) -> Tables:
         """Count (x, y) within every observed configuration of z, for each y."""

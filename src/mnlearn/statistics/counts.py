@@ -14,15 +14,19 @@ from itertools import repeat
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from mnlearn import _core
 from mnlearn.data.copies import copied_columns
-from mnlearn.data.dataset import Dataset, check_no_gaps, check_not_weighted
+from mnlearn.data.dataset import Dataset, check_not_weighted
 from mnlearn.data.pack_format import plane_layout
 from mnlearn.errors import FileError, InputError, UnsuitableError, true_or_false, whole_number
 from mnlearn.parallel import job_count
 from mnlearn.protocols.statistics import FloatArray, Indices, IntArray, Kernel, Tables, VarSet
 from mnlearn.statistics.evidence_scans import EvidenceScans
 from mnlearn.statistics.native_search import UNREADABLE, BlanketScans, SubsetScans, check_level, question, refusal
+from mnlearn.statistics.observed import Observed
+from mnlearn.statistics.tables import complete_tables
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer
 PAIRS_TOGETHER = 1 << 18  # of a block: 2 MB an output, which caches hold
@@ -35,7 +39,8 @@ class Counts(BlanketScans):
     Parameters
     ----------
     dataset
-        Categorical variables only.
+        Categorical variables only. Where values are missing (``missing="testwise"``), each question (x, y | z) is
+        about the rows in which x, y and all of z are observed.
     n_jobs
         Number of threads: None or −1 for all cores, else that many. Any number gives the same result. Inside a job
         of `mnlearn.parallel.run`, at most the job's share of the cores.
@@ -74,11 +79,11 @@ class Counts(BlanketScans):
                 + (f" (and {len(continuous) - 1} more)" if len(continuous) > 1 else "")
                 + ". Discretise it (mnlearn.discretize), leave it out, or use a test for continuous data (pcor)."
             )
-        check_no_gaps(dataset, "Counts")
         check_not_weighted(dataset, "rows that are counted", "Replace them by rows: mnlearn.data.effective_rows(data).")
         self.names = dataset.names
         self.cards = dataset.cards
-        self._columns = dataset.columns
+        self.gaps = tuple(name in dataset.gaps for name in dataset.names)
+        self._dataset = dataset
         self._threads = job_count(n_jobs)
         limits = {} if max_memory is None else {"max_bytes": _bytes(max_memory)}
         dataset.verify()
@@ -95,6 +100,20 @@ class Counts(BlanketScans):
         return len(self.cards)
 
     @property
+    def without_rows(self) -> int:
+        """Number of tables scored so far for which no row has all variables observed."""
+        return self._store.without_rows
+
+    def question_rows(self, x: int, ys: Indices, z: VarSet) -> IntArray:
+        """Return the number of rows, repeats included, in which x, z and each y are observed."""
+        x, ys_array, z_array = question(x, ys, z)
+        return self._observed.rows(x, ys_array.tolist(), z_array.tolist())
+
+    @cached_property
+    def _observed(self) -> Observed:
+        return Observed(self._dataset)
+
+    @property
     def code_path(self) -> str:
         """Code path in use: avx512, avx2 or portable."""
         return self._store.level
@@ -105,10 +124,14 @@ class Counts(BlanketScans):
         return self._store.extra_bytes
 
     def tables(self, x: int, ys: Indices, z: VarSet) -> Tables:
-        """Count (x, y) within every observed configuration of z, for each y."""
+        """Count (x, y) within every observed configuration of z, for each y.
+
+        With gaps, each table has the rows in which its x, y and z are observed; its strata are those of all the ys.
+        """
         x, ys_array, z_array = question(x, ys, z)
         strata, counts = _core.tables(self._store, x, ys_array, z_array, MAX_TABLE_CELLS, self._threads)
-        return Tables(x, tuple(ys_array.tolist()), tuple(z_array.tolist()), strata, tuple(counts))
+        found = Tables(x, tuple(ys_array.tolist()), tuple(z_array.tolist()), strata, tuple(counts))
+        return complete_tables(found, self.cards) if any(self.gaps) else found
 
     def cells(self, x: int, z: VarSet) -> tuple[IntArray, IntArray]:
         """Return the non-empty cells of the table of z and x: their states, and how often each occurs.
@@ -117,6 +140,9 @@ class Counts(BlanketScans):
         """
         x, _, z_array = question(x, (), z)
         states, counts = _core.cells(self._store, x, z_array)
+        if any(self.gaps):
+            complete = (states < np.array([[self.cards[v]] for v in (*z_array.tolist(), x)])).all(axis=0)
+            states, counts = states[:, complete], counts[:, complete]
         return states, counts.reshape(-1)
 
     def reduce(self, kernel: Kernel, x: int, ys: Indices, z: VarSet) -> FloatArray:
@@ -248,12 +274,23 @@ class Counts(BlanketScans):
     @cached_property
     def copies(self) -> Mapping[int, int]:
         """The original of each variable that is a copy of an earlier one, whatever the labels of its states."""
-        return MappingProxyType(copied_columns(self._columns, self.cards))
+        cards = [card + gaps for card, gaps in zip(self.cards, self.gaps, strict=True)]
+        return MappingProxyType(copied_columns(self._dataset.columns, cards))
 
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
         """Return fits of conditional models to these counts; `mnlearn.scores.evidence` explains them."""
         true_or_false(three_way=three_way)
+        check_evidence(self.names, self.gaps)
         return EvidenceScans(self._store, three_way=three_way, n_threads=self._threads)
+
+
+def check_evidence(names: Sequence[str], gaps: Sequence[bool]) -> None:
+    """Raise UnsuitableError if a variable has gaps: models of several variables share their rows."""
+    if any(gaps):
+        raise UnsuitableError(
+            f"evidence from counts needs complete data; {names[gaps.index(True)]!r} has missing values "
+            "(missing='testwise'). Use missing='drop_rows', or a method that asks tests, such as pc or gsmn*."
+        )
 
 
 def pair_blocks(n_variables: int, most: int) -> Iterator[range]:
@@ -274,7 +311,14 @@ def _store(dataset: Dataset, **limits: Any) -> _core.Store:
     level = os.environ.get("MNLEARN_CORE", "")
     try:
         return _core.Store(
-            dataset.columns, dataset.cards, dataset.repeats, dataset.n_records, level, **planes, **limits
+            dataset.columns,
+            dataset.cards,
+            dataset.repeats,
+            dataset.n_records,
+            level,
+            gaps=[name in dataset.gaps for name in dataset.names],
+            **planes,
+            **limits,
         )
     except InputError as error:
         if dataset.pack is None or "planes" not in str(error):
@@ -286,8 +330,10 @@ def _store(dataset: Dataset, **limits: Any) -> _core.Store:
 
 
 def _planes(dataset: Dataset) -> dict[str, Any]:
-    """Return the bit-planes of a packed file, as arguments of the core."""
-    planes = None if dataset.pack is None or dataset.repeats is not None else dataset.pack.planes_of(dataset.columns)
+    """Return the bit-planes of a packed file, as arguments of the core; it has none for the code of a gap."""
+    if dataset.repeats is not None or dataset.gaps:
+        return {}
+    planes = None if dataset.pack is None else dataset.pack.planes_of(dataset.columns)
     if planes is None or dataset.pack is None:
         return {}
     first = list(plane_layout(dataset.cards).first)

@@ -22,10 +22,11 @@ from mnlearn import _core
 from mnlearn._ties import tolerance
 from mnlearn.errors import DataError, InputError
 from mnlearn.parallel import job_count
-from mnlearn.protocols.statistics import FloatArray, Indices, Kernel, Tables, VarSet
+from mnlearn.protocols.statistics import FloatArray, Indices, IntArray, Kernel, Tables, VarSet
+from mnlearn.statistics.counts import check_evidence
 from mnlearn.statistics.evidence_scans import EvidenceScans, Kind, bounds
 from mnlearn.statistics.native_search import question
-from mnlearn.statistics.tables import PackedTables, ShardTable, TableScorer, add_shard_tables
+from mnlearn.statistics.tables import PackedTables, ShardTable, TableScorer, add_shard_tables, complete_tables
 from mnlearn.statistics.workers import (
     ClusterExecutor,
     LocalExecutor,
@@ -100,6 +101,8 @@ class ShardedCounts:
             _check_alike(self._shards[0], descriptions[0], shard, described)
         self._fingerprints = [described.fingerprint for described in descriptions]
         self.cards = tuple(len(levels) for levels in self.levels)
+        self.gaps = descriptions[0].gaps
+        self._counted = tuple(card + gap for card, gap in zip(self.cards, self.gaps, strict=True))
         self.n_rows = sum(described.n_rows for described in descriptions)
         self._scorer = TableScorer(self.n_rows)
         self.traffic = 0
@@ -113,13 +116,25 @@ class ShardedCounts:
         """Count (x, y) within every observed configuration of z, for each y."""
         first, ys_array, z_array = self._question(x, ys, z)
         (table,) = self._ask([(first, ys_array, z_array)])
-        rx, y_cards = self.cards[first], [self.cards[y] for y in ys_array.tolist()]
+        rx, y_cards = self._counted[first], [self._counted[y] for y in ys_array.tolist()]
         ends = np.cumsum([0, *(rx * ry for ry in y_cards)]).tolist()
         counts = tuple(
             np.ascontiguousarray(table.counts[:, begin:end]).reshape(-1, rx, ry)
             for (begin, end), ry in zip(pairwise(ends), y_cards, strict=True)
         )
-        return Tables(first, tuple(ys_array.tolist()), tuple(z_array.tolist()), table.states, counts)
+        found = Tables(first, tuple(ys_array.tolist()), tuple(z_array.tolist()), table.states, counts)
+        return complete_tables(found, self.cards) if any(self.gaps) else found
+
+    @property
+    def without_rows(self) -> int:
+        """Number of tables scored so far for which no row has all variables observed."""
+        return self._scorer.without_rows
+
+    def question_rows(self, x: int, ys: Indices, z: VarSet) -> IntArray:
+        """Return the number of rows, repeats included, in which x, z and each y are observed."""
+        if not any(self.gaps):
+            return np.full(len(ys), self.n_rows, dtype=np.int64)
+        return np.array([table.sum() for table in self.tables(x, ys, z).counts], dtype=np.int64)
 
     def reduce(self, kernel: Kernel, x: int, ys: Indices, z: VarSet) -> FloatArray:
         """Score the table (x, y | z) of each y: one row per output of the kernel, one column per y."""
@@ -130,10 +145,17 @@ class ShardedCounts:
     ) -> list[FloatArray]:
         """Return what `reduce` gives for each x with its ys and its z, in one round trip."""
         questions = [self._question(x, ys, z) for x, ys, z in zip(xs, yss, zs, strict=True)]
-        return [
-            self._scorer.score(kernel, table, self.cards[x], self._cards(ys), self._cards(z))
-            for (x, ys, z), table in zip(questions, self._ask(questions), strict=True)
-        ]
+        return [self._score(kernel, one, table) for one, table in zip(questions, self._ask(questions), strict=True)]
+
+    def _score(
+        self, kernel: Kernel, asked: tuple[int, NDArray[np.int32], NDArray[np.int32]], table: ShardTable
+    ) -> FloatArray:
+        """Score the tables of one question."""
+        x, ys, z = asked
+        if not any(self.gaps):
+            return self._scorer.score(kernel, table, self.cards[x], self._cards(ys), self._cards(z))
+        variables = [(self.cards[v], self.gaps[v]) for v in (x, *ys.tolist())]
+        return self._scorer.score_complete(kernel, table, variables[0], variables[1:], self._cards(z))
 
     def reduce_all(self, kernel: Kernel) -> FloatArray:
         """Score every pair x < y without conditioning: pairs in lexicographic order, one column each."""
@@ -166,7 +188,8 @@ class ShardedCounts:
             (x, None, z) for x, _, z in (self._question(x, (), z) for x, z in zip(xs, zs, strict=True))
         ]
         for (x, _, z), cells in zip(questions, self._ask(questions), strict=True):
-            yield self._scorer.rows(cells, [*self._cards(z), self.cards[x]]), len(z)
+            gaps = [self.gaps[v] for v in (*z.tolist(), x)]
+            yield self._scorer.rows(cells, [*self._cards(z), self.cards[x]], gaps), len(z)
 
     @cached_property
     def copies(self) -> Mapping[int, int]:
@@ -190,6 +213,7 @@ class ShardedCounts:
 
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
         """Return fits of conditional models to these counts; `mnlearn.scores.evidence` explains them."""
+        check_evidence(self.names, self.gaps)
         return _ShardedEvidence(self, three_way=three_way)
 
     def _question(self, x: int, ys: Indices, z: VarSet) -> tuple[int, NDArray[np.int32], NDArray[np.int32]]:
@@ -217,7 +241,8 @@ class ShardedCounts:
             answers = self._workers.map(count_shard, jobs, self._shards)
             self.traffic += sum(parcel.content.nbytes for parcel in answers)
             for (x, ys, z), parts in zip(batch, zip(*map(PackedTables.parts, answers), strict=True), strict=True):
-                yield add_shard_tables(parts, [*self._cards(z), *([self.cards[x]] if ys is None else [])])
+                variables = [*z.tolist(), *([x] if ys is None else [])]
+                yield add_shard_tables(parts, [self._counted[v] for v in variables])
 
     def _batches(self, questions: Sequence[TableQuestion]) -> Iterator[list[TableQuestion]]:
         batch: list[TableQuestion] = []
@@ -225,9 +250,9 @@ class ShardedCounts:
         for one in questions:
             x, ys, z = one
             strata = 1
-            for card in self._cards(z):
-                strata = min(strata * card, self.n_rows)
-            size = strata * self.cards[x] * (1 if ys is None else sum(self._cards(ys)))
+            for v in z.tolist():
+                strata = min(strata * self._counted[v], self.n_rows)
+            size = strata * self._counted[x] * (1 if ys is None else sum(self._counted[y] for y in ys.tolist()))
             if batch and cells + size > CELLS_TOGETHER:
                 yield batch
                 batch, cells = [], 0
@@ -332,6 +357,12 @@ def _check_alike(first: Shard, expected: ShardDescription, shard: Shard, found: 
         raise DataError(
             f"shards must have the same variables in the same order; {shard} differs from {first} in {odd!r}. "
             "Pack them with the same columns=[...]."
+        )
+    if found.gaps != expected.gaps:
+        odd = next(n for n, one, other in zip(found.names, found.gaps, expected.gaps, strict=True) if one != other)
+        raise DataError(
+            f"shards must have gaps in the same variables; {shard} differs from {first} in {odd!r}. Pack all rows into "
+            "one file: its rows are split among the workers."
         )
     for name, one, other in zip(expected.names, expected.levels, found.levels, strict=True):
         if one != other:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from math import inf, log, prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,21 @@ def add_tables(parts: Iterable[Tables]) -> Tables:
     return Tables(first.x, first.ys, first.z, strata, tuple(sums))
 
 
+def complete_tables(tables: Tables, cards: Sequence[int]) -> Tables:
+    """Return the rows without gaps of tables in which the code after the last state was counted like a state.
+
+    Strata with a missing member of z are left out, and those without complete rows for any y.
+    """
+    rx = cards[tables.x]
+    counts = [table[:, :rx, : cards[y]] for y, table in zip(tables.ys, tables.counts, strict=True)]
+    kept = (tables.strata < np.array([cards[v] for v in tables.z], dtype=np.int64)).all(axis=1)
+    if counts:
+        kept &= np.any([table.any(axis=(1, 2)) for table in counts], axis=0)
+    return Tables(
+        tables.x, tables.ys, tables.z, tables.strata[kept], tuple(np.ascontiguousarray(table[kept]) for table in counts)
+    )
+
+
 def score_tables(kernel: Kernel, tables: Tables, cards: Sequence[int]) -> FloatArray:
     """Score tables: the numbers that `Counts.reduce` gives for the rows they were counted from."""
     z_cards = [cards[v] for v in tables.z]
@@ -50,9 +65,14 @@ def score_tables(kernel: Kernel, tables: Tables, cards: Sequence[int]) -> FloatA
         _core.score_table(
             kernel.name, kernel.settings, counts, int(counts.sum()), configurations, float(sum(map(log, z_cards)))
         )
-        for counts in tables.counts
+        for counts in map(_occupied, tables.counts)
     ]
     return np.array(columns, dtype=np.float64).reshape(len(columns), len(kernel.outputs)).T
+
+
+def _occupied(counts: IntArray) -> IntArray:
+    """Return the strata with rows; with gaps, a y may have none in a stratum of another."""
+    return np.ascontiguousarray(counts[counts.any(axis=(1, 2))])
 
 
 # Tables of one shard, as workers send them.
@@ -151,19 +171,49 @@ class TableScorer:
         self, kernel: Kernel, table: ShardTable, card: int, y_cards: Sequence[int], z_cards: Sequence[int]
     ) -> FloatArray:
         """Score the tables (x, y | z) of many y, laid out as by `_core.flat_tables`."""
-        configurations, log_configurations = 1.0, 0.0
-        for z_card in z_cards:
-            configurations *= z_card
-            log_configurations += log(z_card)
         rys = np.array(y_cards, dtype=np.int32)
         counts = np.ascontiguousarray(table.counts, dtype=np.int64)
         return _core.score_tables(
-            self._store, kernel.name, kernel.settings, counts, card, rys, configurations, log_configurations
+            self._store, kernel.name, kernel.settings, counts, card, rys, *_configurations(z_cards)
         )
 
-    def rows(self, cells: ShardTable, cards: Sequence[int]) -> _core.Store:
+    @property
+    def without_rows(self) -> int:
+        """Number of tables without complete rows that were scored so far."""
+        return self._store.without_rows
+
+    def score_complete(
+        self, kernel: Kernel, table: ShardTable, x: _Variable, ys: Sequence[_Variable], z_cards: Sequence[int]
+    ) -> FloatArray:
+        """Score the complete rows of tables in which gaps were counted after the states, each variable with both."""
+        complete = np.asarray((table.states < np.array(z_cards, dtype=np.int64)).all(axis=1), dtype=np.uint8)
+        return _core.score_gap_tables(
+            self._store,
+            kernel.name,
+            kernel.settings,
+            np.ascontiguousarray(table.counts, dtype=np.int64),
+            complete,
+            *x,
+            [card for card, _ in ys],
+            [gaps for _, gaps in ys],
+            *_configurations(z_cards),
+        )
+
+    def rows(self, cells: ShardTable, cards: Sequence[int], gaps: Sequence[bool]) -> _core.Store:
         """Return the cells of a table as a store of rows with repeats, with the answers of the original rows."""
-        kinds = [np.uint8 if card <= 256 else np.uint16 for card in cards]
+        kinds = [np.uint8 if card + gap <= 256 else np.uint16 for card, gap in zip(cards, gaps, strict=True)]
         columns = [np.ascontiguousarray(cells.states[:, k].astype(kind)) for k, kind in enumerate(kinds)]
         repeats: IntArray = np.ascontiguousarray(cells.counts[:, 0], dtype=np.int64)
-        return _core.Store(columns, list(cards), repeats, len(repeats), share=self._store)
+        return _core.Store(columns, list(cards), repeats, len(repeats), share=self._store, gaps=gaps)
+
+
+_Variable: TypeAlias = tuple[int, bool]  # its states, and whether it has gaps
+
+
+def _configurations(z_cards: Sequence[int]) -> tuple[float, float]:
+    """Return the number of configurations of z, and its logarithm."""
+    number, log_number = 1.0, 0.0
+    for card in z_cards:
+        number *= card
+        log_number += log(card)
+    return number, log_number

@@ -49,6 +49,7 @@ class ShardDescription(NamedTuple):
     levels: tuple[Any, ...]
     n_rows: int
     fingerprint: str
+    gaps: tuple[bool, ...] = ()  # which variables have missing values
 
 
 def row_shards(data: Dataset, n: int) -> list[Shard]:
@@ -74,7 +75,8 @@ def describe_shard(shard: Shard) -> ShardDescription:
         )
     assert data.pack is not None
     rows = _rows_of(data, shard)
-    return ShardDescription(rows.names, rows.levels, rows.n_rows, data.pack.fingerprint)
+    gaps = tuple(name in rows.gaps for name in rows.names)
+    return ShardDescription(rows.names, rows.levels, rows.n_rows, data.pack.fingerprint, gaps)
 
 
 def _rows_of(data: Dataset, shard: Shard) -> Dataset:
