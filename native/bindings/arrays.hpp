@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "correlation/partial_correlations.hpp"
+#include "correlation/testwise_correlations.hpp"
 #include "store/store.hpp"
 
 namespace mnlearn {
@@ -36,6 +37,12 @@ template <class T> std::span<const T> span_of(const Vector<T>& v) { return {v.da
 inline CorrelationMatrix correlation_of(const Matrix<double>& matrix) {
     if (matrix.shape(0) != matrix.shape(1)) throw std::invalid_argument("correlation must be a square matrix.");
     return {matrix.shape(0), matrix.data()};
+}
+
+inline GapColumns gap_columns(const Matrix<double>& columns, const std::optional<Vector<double>>& weights) {
+    if (weights && weights->shape(0) != columns.shape(1))
+        throw std::invalid_argument("weights must have a number for each row.");
+    return {columns.shape(0), columns.shape(1), columns.data(), weights ? weights->data() : nullptr};
 }
 
 template <class Array, class T> Array give(std::unique_ptr<T[]> values, std::initializer_list<std::size_t> shape) {

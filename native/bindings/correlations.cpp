@@ -33,6 +33,22 @@ nb::object py_partial_correlations(const Matrix<double>& matrix, nb::object x, n
     return copied(query.correlations(query.x, query.ys, query.z));
 }
 
+nb::tuple py_testwise_correlations(const Matrix<double>& columns, std::optional<Vector<double>> weights, nb::object x,
+                                   nb::object ys, nb::object z) {
+    TestwiseCorrelations correlations(gap_columns(columns, weights));
+    const std::int32_t first = read_index(x.ptr());
+    std::vector<std::int32_t> candidates, given;
+    append_indices(ys, candidates);
+    append_set(z, given);
+    check_query(columns.shape(0), first, candidates, given);
+    std::span<const double> found;
+    {
+        nb::gil_scoped_release unlocked;
+        found = correlations(first, candidates, given);
+    }
+    return nb::make_tuple(copied(found), copied(correlations.rows()));
+}
+
 nb::object py_member_correlations(const Matrix<double>& matrix, nb::object x, nb::object z) {
     CorrelationQuery query(matrix, x, nb::make_tuple(), z);
     return copied(query.correlations.members(query.x, query.z));
@@ -128,6 +144,12 @@ void bind_correlations(nb::module_& m) {
                   "Iterable[int]) -> NDArray[np.float64]"),
           "correlation"_a.noconvert(), "x"_a, "ys"_a, "z"_a,
           "Of x with each y given z; NaN where a correlation matrix does not have the digits.");
+    m.def(
+        "testwise_correlations", &py_testwise_correlations,
+        nb::sig("def testwise_correlations(columns: NDArray[np.float64], weights: NDArray[np.float64] | None, x: int, "
+                "ys: Iterable[int], z: Iterable[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]"),
+        "columns"_a.noconvert(), "weights"_a.none(), "x"_a, "ys"_a, "z"_a,
+        "The same from columns with NaN for gaps, each y by the rows that x, y and z have; and these rows.");
     m.def("member_correlations", &py_member_correlations,
           nb::sig("def member_correlations(correlation: NDArray[np.float64], x: int, z: Iterable[int]) -> "
                   "NDArray[np.float64]"),

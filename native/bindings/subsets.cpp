@@ -42,18 +42,28 @@ PySubsetTests py_count_tests(nb::object source, const std::string& kernel, std::
     return {count_tests(*data.store, make_test(kernel, std::move(settings), level)), source, nb::none()};
 }
 
-PySubsetTests py_correlation_tests(nb::object source, double n_rows, double level, nb::callable from_rows) {
-    const CorrelationMatrix correlation = correlation_of(nb::cast<Matrix<double>>(source, false));
-    PyObject* const call = from_rows.ptr();  // kept with the tests
-    const auto ask = [call](std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z,
-                            double* r) {
+// The caller's function is kept with the tests.
+FromRows asking_for_rows(const nb::callable& from_rows) {
+    return [call = from_rows.ptr()](std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z,
+                                    double* r) {
         nb::gil_scoped_acquire locked;
         const std::vector<std::int32_t> others(ys.begin(), ys.end()), given(z.begin(), z.end());
         const auto found = nb::cast<Vector<double>>(nb::handle(call)(x, others, given), false);
         if (found.shape(0) != ys.size()) throw std::invalid_argument("from_rows must return a number for each y.");
         std::copy_n(found.data(), ys.size(), r);
     };
-    return {correlation_tests({correlation, n_rows, level, ask}), source, from_rows};
+}
+
+PySubsetTests py_correlation_tests(nb::object source, double n_rows, double level, nb::callable from_rows) {
+    const CorrelationMatrix correlation = correlation_of(nb::cast<Matrix<double>>(source, false));
+    return {correlation_tests({correlation, n_rows, level, asking_for_rows(from_rows)}), source, from_rows};
+}
+
+PySubsetTests py_testwise_tests(nb::object source, nb::object weights, double level, nb::callable from_rows) {
+    std::optional<Vector<double>> of_rows;
+    if (!weights.is_none()) of_rows = nb::cast<Vector<double>>(weights, false);
+    const GapColumns columns = gap_columns(nb::cast<Matrix<double>>(source, false), of_rows);
+    return {testwise_tests({columns, level, asking_for_rows(from_rows)}), nb::make_tuple(source, weights), from_rows};
 }
 
 nb::object py_separate(const PySubsetTests& data, std::size_t first_x, std::size_t last_x, int n_threads,
@@ -131,6 +141,11 @@ void bind_subsets(nb::module_& m) {
                   "Callable[[int, list[int], list[int]], NDArray[np.float64]]) -> SubsetTests"),
           "correlation"_a, "n_rows"_a, "level"_a, "from_rows"_a,
           "Tests by Fisher's z; from_rows(x, ys, z) answers where a correlation matrix does not have the digits.");
+    m.def("testwise_tests", &py_testwise_tests,
+          nb::sig("def testwise_tests(columns: NDArray[np.float64], weights: NDArray[np.float64] | None, level: float, "
+                  "from_rows: Callable[[int, list[int], list[int]], NDArray[np.float64]]) -> SubsetTests"),
+          "columns"_a, "weights"_a.none(), "level"_a, "from_rows"_a,
+          "The same for columns with NaN for gaps, each y by the rows that x, y and z have.");
     m.def("separate", &py_separate,
           nb::sig("def separate(tests: SubsetTests, first_x: int, last_x: int, n_threads: int, size: int, around: "
                   "NDArray[np.bool_], left: NDArray[np.bool_], weakest: NDArray[np.float64], go_on: Callable[[int], "

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "correlation/partial_correlations.hpp"
+#include "correlation/testwise_correlations.hpp"
 #include "scan/test_decision.hpp"
 
 namespace mnlearn {
@@ -29,6 +30,9 @@ struct SubsetTests {
 };
 SubsetTests count_tests(const Store& store, TestSpec test);  // the store must outlive it
 
+using FromRows =
+    std::function<void(std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z, double* r)>;
+
 // x and y are dependent iff the log p-value of Fisher's z is at most the level.
 struct CorrelationTest {
     CorrelationMatrix correlation;  // must outlive the tests
@@ -36,10 +40,17 @@ struct CorrelationTest {
     double level;
     // The partial correlations that the matrix does not have the digits for; NaN where they cannot be told at all.
     // Called from any thread.
-    std::function<void(std::int32_t x, std::span<const std::int32_t> ys, std::span<const std::int32_t> z, double* r)>
-        from_rows;
+    FromRows from_rows;
 };
 SubsetTests correlation_tests(CorrelationTest test);
+
+// The same for columns with gaps: each y by the rows that x, y and z have.
+struct TestwiseTest {
+    GapColumns columns;  // must outlive the tests
+    double level;
+    FromRows from_rows;
+};
+SubsetTests testwise_tests(TestwiseTest test);
 
 // Asked several times a second, at which variable the search is: whether to go on.
 using GoOn = std::function<bool(std::int32_t x)>;

@@ -142,6 +142,12 @@ def correlation_tests(
     level: float,
     from_rows: Callable[[int, list[int], list[int]], NDArray[np.float64]],
 ) -> SubsetTests: ...
+def testwise_tests(
+    columns: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    level: float,
+    from_rows: Callable[[int, list[int], list[int]], NDArray[np.float64]],
+) -> SubsetTests: ...
 def separate(
     tests: SubsetTests,
     first_x: int,
@@ -167,6 +173,9 @@ def count_separating(
 def partial_correlations(
     correlation: NDArray[np.float64], x: int, ys: Iterable[int], z: Iterable[int]
 ) -> NDArray[np.float64]: ...
+def testwise_correlations(
+    columns: NDArray[np.float64], weights: NDArray[np.float64] | None, x: int, ys: Iterable[int], z: Iterable[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def member_correlations(correlation: NDArray[np.float64], x: int, z: Iterable[int]) -> NDArray[np.float64]: ...
 def residual_shares(
     correlation: NDArray[np.float64], x: int, ys: Iterable[int], z: Iterable[int], explained: float

@@ -12,7 +12,7 @@ from mnlearn.learning import TESTS
 from mnlearn.learning.pairs import independence_test
 
 KEYS = ["x", "y", "given", "test", "independent", "log_p", "statistic", "dof", "log_independent", "log_dependent"]
-KEYS += ["low_expected", "transform", "warning"]
+KEYS += ["low_expected", "transform", "n_rows", "n_incomplete", "warning"]
 
 
 def _pair(test: str) -> tuple[str, str]:

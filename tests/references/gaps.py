@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data._checks import code_type
 from mnlearn.data.dataset import Dataset
+from mnlearn.protocols import BaseTest, Indices, VarSet, Verdict, Verdicts
 
 
 def with_gaps(data: Dataset, share: float, seed: int = 0, *, only: Collection[int] | None = None) -> Dataset:
@@ -56,3 +57,25 @@ def question(data: Dataset, x: int, y: int, z: Collection[int]) -> tuple[Dataset
 
 def _plain(column: NDArray[Any], card: int) -> NDArray[Any]:
     return np.asarray(column.astype(code_type(card) if card else np.float64))
+
+
+class TwinTest(BaseTest):
+    """Test that drops the incomplete rows of each question, then asks the test of complete data; slow."""
+
+    def __init__(self, data: Dataset, make: Callable[[Dataset], BaseTest]) -> None:
+        self._data, self._make = data, make
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return self._data.n_variables
+
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """Test x against each y given z."""
+        found = [self._one(x, int(y), z) for y in ys]
+        independent = np.array([one.independent for one in found], dtype=np.bool_)
+        return Verdicts(independent, np.array([one.log_support for one in found], dtype=np.float64))
+
+    def _one(self, x: int, y: int, z: VarSet) -> Verdict:
+        rows, x_, y_, z_ = question(self._data, x, y, z)
+        return Verdict(True, 0.0) if rows is None else self._make(rows)(x_, y_, z_)

@@ -16,6 +16,7 @@ from mnlearn.protocols import (
     Evidence,
     FloatArray,
     Indices,
+    IntArray,
     Kernel,
     Knowledge,
     Statistics,
@@ -47,6 +48,20 @@ def require_method(judge: object, statistics: object, method: str) -> None:
         raise UnsuitableError(
             f"{type(judge).__name__} cannot use a {type(statistics).__name__}, which has no {method}. {suggestion}"
         )
+
+
+def question_rows(statistics: Statistics, x: int, ys: Indices, z: VarSet) -> IntArray:
+    """Return the number of rows behind each y of a scan: with gaps, those in which x, y and z are observed."""
+    find = getattr(statistics, "question_rows", None)
+    if find is None:
+        return np.full(len(ys), statistics.n_rows, dtype=np.int64)
+    rows: IntArray = find(x, ys, z)
+    return rows
+
+
+def has_gaps(statistics: Statistics) -> bool:
+    """Whether the statistics are of data with missing values."""
+    return any(getattr(statistics, "gaps", ()))
 
 
 def pair_scores(statistics: Statistics, kernel: Kernel) -> Iterator[tuple[range, FloatArray]]:

@@ -25,10 +25,29 @@ from typing import ClassVar
 import numpy as np
 
 from mnlearn._ties import ABSOLUTE, tolerance
-from mnlearn.independence._base import CountsTest, KernelTest, pair_scores, require_method
+from mnlearn.independence._base import (
+    CountsTest,
+    KernelTest,
+    has_gaps,
+    pair_scores,
+    question_rows,
+    require_method,
+)
 from mnlearn.independence._tails import log1mexp
-from mnlearn.protocols import Evidence, FloatArray, Indices, IntArray, Kernel, LogOdds, Statistics, VarSet, Verdicts
+from mnlearn.protocols import (
+    Evidence,
+    FloatArray,
+    Indices,
+    IntArray,
+    Kernel,
+    LogOdds,
+    Statistics,
+    Tables,
+    VarSet,
+    Verdicts,
+)
 from mnlearn.statistics import kernels
+from mnlearn.statistics.tables import score_tables
 
 _LEVEL = log(0.5) + ABSOLUTE  # a posterior of ½ up to rounding is a tie
 _SMALLEST = 1e-290  # of −log P(CI | D): a smaller one nears the subnormal numbers, and then rounds to 0
@@ -50,7 +69,8 @@ class BayesianTest(KernelTest):
     Notes
     -----
     A tie (up to rounding) means dependent, as in the paper: for a variable with a single (declared) state, without
-    data, and when no stratum holds two rows, all of which leave the posterior at the prior.
+    data, and when no stratum holds two rows, all of which leave the posterior at the prior. Where values are missing,
+    and no row has all variables of a question, a tie means independent: nothing was seen.
 
     The log odds of a stratum of n rows are right to 1e-15 n log n up to 4 million rows: to 1e-10 at 10,000, 1e-9 at
     100,000. Larger strata are computed without that cancellation, to 1e-12 of the log odds. Both log posteriors follow
@@ -124,7 +144,8 @@ class BayesianTest(KernelTest):
         """Return both log posteriors and the decision for each y."""
         odds = self.log_odds(x, ys, z)
         independent = odds.independent > _LEVEL
-        return Evidence(independent, log_independent=odds.independent, log_dependent=odds.dependent)
+        rows = question_rows(self.statistics, x, ys, z)
+        return Evidence(independent, log_independent=odds.independent, log_dependent=odds.dependent, n_rows=rows)
 
     def _decide(self, scores: FloatArray) -> Verdicts:
         """Return the decisions and the log posterior of independence."""
@@ -184,20 +205,38 @@ class ScoreTest(CountsTest):
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """Return the log posteriors of independence and dependence for each y, with prior odds of 1."""
-        gain_of_x = self.statistics.reduce(self._kernel, x, ys, z)[0]  # checks the indices
+        of_x = self.statistics.reduce(self._kernel, x, ys, z)[0]  # checks the indices
         others = [int(y) for y in ys]
         z = frozenset(z)
-        without_x = np.array([self._log_marginal(y, z) for y in others])
         explained = self.statistics.reduce_many(self._kernel, others, [[x]] * len(others), [z] * len(others))
-        gain_of_x = gain_of_x - self._log_marginal(x, z)
-        gain_of_y = np.array([scan[0, 0] for scan in explained]) - without_x
-        log_factor = np.maximum(gain_of_x, gain_of_y)  # of dependence against independence
-        rounding = tolerance([self._log_marginal(x, z), *without_x])
+        of_y = np.array([scan[0, 0] for scan in explained])
+        if has_gaps(self.statistics):
+            without_y, without_x = self._log_marginals(x, others, z)
+            rounding = np.array([tolerance(pair) for pair in zip(without_y, without_x, strict=True)])
+        else:
+            without_y = np.full(len(others), self._log_marginal(x, z))
+            without_x = np.array([self._log_marginal(y, z) for y in others])
+            rounding = np.full(len(others), tolerance([self._log_marginal(x, z), *without_x]))
+        log_factor = np.maximum(of_x - without_y, of_y - without_x)  # of dependence against independence
         return Evidence(
             log_factor <= rounding,
             log_independent=-np.logaddexp(0, log_factor),
             log_dependent=-np.logaddexp(0, -log_factor),
+            n_rows=question_rows(self.statistics, x, others, z),
         )
+
+    def _log_marginals(self, x: int, ys: Sequence[int], z: VarSet) -> tuple[FloatArray, FloatArray]:
+        """Return log p(x | z) and log p(y | z) for each y, over the rows in which both are observed."""
+        of_x, of_y = np.empty(len(ys)), np.empty(len(ys))
+        cards = self.statistics.cards
+        for k, y in enumerate(ys):
+            found = self.statistics.tables(x, [y], z)
+            (counts,) = found.counts
+            for out, axis, v in ((of_x, 2, x), (of_y, 1, y)):
+                summed = counts.sum(axis=axis)[:, :, None]  # the other variable as a constant
+                alone = Tables(v, (v,), found.z, found.strata, (np.ascontiguousarray(summed),))
+                out[k] = score_tables(self._kernel, alone, cards)[0, 0]
+        return of_x, of_y
 
     def _log_marginal(self, x: int, z: VarSet) -> float:
         """Return log p(x | z); cached for an empty z, which every scan needs."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from mnlearn._ties import ABSOLUTE, tolerance
 from mnlearn.errors import InputError, check_name, is_number, whole_number
-from mnlearn.independence._base import CountsTest, KernelTest, log_level, require_method
+from mnlearn.independence._base import CountsTest, KernelTest, has_gaps, log_level, question_rows, require_method
 from mnlearn.independence._tails import log_chi2_sf
 from mnlearn.protocols import Evidence, FloatArray, Indices, IntArray, Kernel, Statistics, VarSet, Verdicts
 from mnlearn.statistics import kernels
@@ -74,7 +74,8 @@ class ChiSquare(KernelTest):
         """Return the statistic, its degrees of freedom and log p for each y."""
         statistic, dof = self.statistics.reduce(self._kernel, x, ys, z)
         log_p = log_chi2_sf(statistic, dof)
-        return Evidence(log_p > self._level, statistic=statistic, dof=dof, log_p=log_p)
+        rows = question_rows(self.statistics, x, ys, z)
+        return Evidence(log_p > self._level, statistic=statistic, dof=dof, log_p=log_p, n_rows=rows)
 
     def low_expected(self, x: int, y: int, z: VarSet) -> float:
         """Return the share of the expected counts that are below 5, over all observed strata of z.
@@ -100,9 +101,12 @@ class ChiSquare(KernelTest):
     def _margins(self, x: int, y: int, z: VarSet) -> tuple[IntArray, IntArray] | None:
         """Return the counts of the states of x and of y in each stratum of z; None if they do not fit into memory."""
         statistics, cards = self.statistics, self.statistics.cards
-        if not z:
-            (table,) = statistics.tables(x, [y], z).counts[0]
-            return table.sum(1)[None], table.sum(0)[None]
+        if not z or has_gaps(statistics):
+            cells = prod(float(cards[v]) for v in z) * cards[x] * cards[y]
+            if cells > _MAX_MARGIN_CELLS and statistics.n_rows * cards[x] * cards[y] > _MAX_MARGIN_CELLS:
+                return None
+            counts = statistics.tables(x, [y], z).counts[0]
+            return counts.sum(2), counts.sum(1)
         w = min(z, key=lambda v: (cards[v], v))  # as x of the table: no cells of x with y are counted
         strata = min(float(statistics.n_rows), prod(float(cards[v]) for v in z if v != w))
         if strata * cards[w] * (cards[x] + cards[y]) > _MAX_MARGIN_CELLS:
@@ -188,12 +192,13 @@ class MutualInformation(CountsTest):
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """Return the mutual information (as `statistic`), the degrees of freedom and log p for each y."""
         information, dof = self.statistics.reduce(kernels.mi(), x, ys, z)
+        rows = question_rows(self.statistics, x, ys, z)
         if self.decide == "threshold":
             independent = information <= self.threshold + ABSOLUTE
-            log_p = np.where(independent, 0.0, -information * self.statistics.n_rows)
-            return Evidence(independent, statistic=information, dof=dof, log_p=log_p)
+            log_p = np.where(independent, 0.0, -information * rows)
+            return Evidence(independent, statistic=information, dof=dof, log_p=log_p, n_rows=rows)
         log_p = np.array([self._log_permutation_p(int(x), int(y), z) for y in ys], dtype=np.float64)
-        return Evidence(log_p > self._log_alpha, statistic=information, dof=dof, log_p=log_p)
+        return Evidence(log_p > self._log_alpha, statistic=information, dof=dof, log_p=log_p, n_rows=rows)
 
     def _log_permutation_p(self, x: int, y: int, z: VarSet) -> float:
         """Return the log of the share of shuffled tables with at least the observed information."""

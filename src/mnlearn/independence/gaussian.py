@@ -17,15 +17,16 @@ import numpy as np
 from mnlearn._ties import ABSOLUTE
 from mnlearn.errors import InputError, is_number
 from mnlearn.independence._base import EvidenceTest, log_level, require_method
-from mnlearn.protocols import Evidence, FloatArray, Indices, LogOdds, SubsetWalk, VarSet, Verdicts
+from mnlearn.protocols import Evidence, FloatArray, Indices, IntArray, LogOdds, SubsetWalk, VarSet, Verdicts
 from mnlearn.statistics.kernels import fisher_tails
 from mnlearn.statistics.moments import Moments
+from mnlearn.statistics.testwise_moments import TestwiseMoments
 
 
 class MomentsTest(EvidenceTest):
     """Conditional independence test of continuous variables."""
 
-    moments: Moments
+    moments: Moments | TestwiseMoments
 
     @property
     def n_variables(self) -> int:
@@ -40,7 +41,7 @@ class PartialCorrelation(MomentsTest):
     Parameters
     ----------
     moments
-        Covariance of the data.
+        Covariance of the data; `TestwiseMoments` where values are missing: N is then the rows of each question.
     alpha
         Dependent if and only if the two-sided p-value is at most this; between 0 and 1, both excluded.
 
@@ -67,7 +68,7 @@ class PartialCorrelation(MomentsTest):
     """
 
     name: ClassVar[str] = "pcor"
-    moments: Moments
+    moments: Moments | TestwiseMoments
     alpha: float = 0.05
     _log_alpha: float = field(init=False, repr=False)
 
@@ -77,14 +78,15 @@ class PartialCorrelation(MomentsTest):
 
     def scan(self, x: int, ys: Indices, z: Collection[int]) -> Verdicts:
         """Test x against each y given z; the support is the natural log of the p-value."""
-        _, log_p = self._measure(x, ys, z)
+        _, log_p, _ = self._measure(x, ys, z)
         return Verdicts(~(log_p <= self._log_alpha), log_p)
 
     def evidence(self, x: int, ys: Indices, z: Collection[int]) -> Evidence:
         """Return the numbers: `statistic` is standard normal if independent, `dof` is N - |z| - 3 or else 0."""
-        statistic, log_p = self._measure(x, ys, z)
-        dof = np.full(log_p.shape, float(self._dof(z)))
-        return Evidence(independent=~(log_p <= self._log_alpha), statistic=statistic, dof=dof, log_p=log_p)
+        statistic, log_p, rows = self._measure(x, ys, z)
+        dof = np.maximum(rows - len(set(z)) - 3, 0).astype(np.float64)
+        independent = ~(log_p <= self._log_alpha)
+        return Evidence(independent, statistic=statistic, dof=dof, log_p=log_p, n_rows=rows)
 
     def correlations(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
         """Return the partial correlations behind the decision; NaN where they cannot be told."""
@@ -92,7 +94,8 @@ class PartialCorrelation(MomentsTest):
 
     def scan_pairs(self) -> Iterator[tuple[range, Verdicts]]:
         """Test every pair given nothing, all at once."""
-        _, log_p = fisher_tails(self.moments.correlations_all(), self._dof(()))
+        r, rows = self.moments.measured_pairs()
+        _, log_p = tails_by_rows(r, rows - 3)
         yield range(self.n_variables - 1), Verdicts(~(log_p <= self._log_alpha), log_p)
 
     def subsets(self) -> SubsetWalk | None:
@@ -101,14 +104,21 @@ class PartialCorrelation(MomentsTest):
         walk: SubsetWalk | None = None if make is None else make(self._log_alpha)
         return walk
 
-    def _measure(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, FloatArray]:
-        """Return Fisher's z in units of its standard error, and the log of its two-sided p-value; NaN: untold."""
-        correlations = self.moments.partial_correlations(x, ys, z)  # checks the question
-        return fisher_tails(correlations, self._dof(z))
+    def _measure(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, FloatArray, IntArray]:
+        """Return Fisher's z in units of its standard error, the log of its two-sided p-value (NaN: untold), and N."""
+        r, rows = self.moments.measured(x, ys, z)  # checks the question
+        return *tails_by_rows(r, rows - len(set(z)) - 3), rows
 
-    def _dof(self, z: Collection[int]) -> int:
-        """Return N - |z| - 3, at least 0."""
-        return max(self.moments.n_rows - len(set(z)) - 3, 0)
+
+def tails_by_rows(r: FloatArray, dof: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return Fisher's z and log p of each correlation with its own degrees of freedom, 0 for those below."""
+    if not len(r) or (dof == dof[0]).all():
+        return fisher_tails(r, float(max(dof[0], 0)) if len(r) else 0.0)
+    statistic, log_p = np.empty_like(r), np.empty_like(r)
+    for free in np.unique(dof):
+        same = dof == free
+        statistic[same], log_p[same] = fisher_tails(r[same], float(max(free, 0)))
+    return statistic, log_p
 
 
 # The Bayes factor. Let a and b be the residuals of x and y after least squares on a constant and z: vectors with
@@ -138,7 +148,7 @@ class GaussianPosterior(MomentsTest):
     Parameters
     ----------
     moments
-        Covariance of the data.
+        Covariance of the data; `TestwiseMoments` where values are missing: N is then the rows of each question.
     prior
         p, the prior probability of independence.
 
@@ -152,7 +162,8 @@ class GaussianPosterior(MomentsTest):
     The factor is derived in the source of this module. With N − 1 − |z| ≤ 2 there are too few rows, and the posterior
     is the prior. So it is where z explains x or y but for rounding, as a copy does: r cannot be told. A constant
     variable has r = 0: evidence of independence. As a test it decides for the more probable hypothesis; an exact tie
-    means dependent, as in `BayesianTest`, unless r cannot be told: nothing is left then that could depend.
+    means dependent, as in `BayesianTest`, unless r cannot be told: nothing is left then that could depend. Nor does it
+    where values are missing and no row has all variables of a question.
 
     Examples
     --------
@@ -165,7 +176,7 @@ class GaussianPosterior(MomentsTest):
     """
 
     name: ClassVar[str] = "bayes-pcor"
-    moments: Moments
+    moments: Moments | TestwiseMoments
     prior: float = 0.5
 
     def __post_init__(self) -> None:
@@ -182,22 +193,26 @@ class GaussianPosterior(MomentsTest):
 
     def log_odds(self, x: int, ys: Indices, z: VarSet) -> LogOdds:
         """Return log P(independent | D) and log P(dependent | D) for each y."""
-        return self._weigh(self.moments.partial_correlations(x, ys, z), len(set(z)))
+        return self._weigh(*self.moments.measured(x, ys, z), len(set(z)))
 
     def members(self, x: int, z: VarSet) -> LogOdds:
         """Return both for every y in z, in ascending order, given the rest of z."""
-        return self._weigh(self.moments.member_correlations(x, z), len(set(z)) - 1)
+        return self._weigh(*self.moments.measured_members(x, z), len(set(z)) - 1)
 
     def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
         """Return both log posteriors and the decision for each y."""
-        r = self.moments.partial_correlations(x, ys, z)
-        odds = self._weigh(r, len(set(z)))
-        independent = (odds.independent > _LEVEL) | np.isnan(r)
-        return Evidence(independent, log_independent=odds.independent, log_dependent=odds.dependent)
+        r, rows = self.moments.measured(x, ys, z)
+        odds = self._weigh(r, rows, len(set(z)))
+        independent = (odds.independent > _LEVEL) | np.isnan(r) | (rows == 0)
+        return Evidence(independent, log_independent=odds.independent, log_dependent=odds.dependent, n_rows=rows)
 
-    def _weigh(self, r: FloatArray, n_given: int) -> LogOdds:
+    def _weigh(self, r: FloatArray, rows: IntArray, n_given: int) -> LogOdds:
         """Return the posteriors from the Bayes factor of dependence."""
-        odds = log_bayes_factor(r, self.moments.n_rows - 1 - n_given) + log(1.0 - self.prior) - log(self.prior)
+        factor = np.zeros_like(r)
+        for n_rows in np.unique(rows):
+            same = rows == n_rows
+            factor[same] = log_bayes_factor(r[same], int(n_rows) - 1 - n_given)
+        odds = factor + log(1.0 - self.prior) - log(self.prior)
         return LogOdds(-np.logaddexp(0.0, odds), -np.logaddexp(0.0, -odds))
 
 

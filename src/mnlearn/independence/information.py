@@ -23,13 +23,14 @@ from typing import Literal, get_args
 import numpy as np
 
 from mnlearn.errors import InputError, check_name, is_number, whole_number
-from mnlearn.independence._base import require_method
+from mnlearn.independence._base import question_rows, require_method
 from mnlearn.independence._tails import log_chi2_sf, log_two_sided_normal
+from mnlearn.independence.gaussian import tails_by_rows
 from mnlearn.protocols import FloatArray, Statistics
 from mnlearn.statistics import kernels
-from mnlearn.statistics.kernels import fisher_tails
 from mnlearn.statistics.moments import LARGEST, Moments
 from mnlearn.statistics.row_data import Rows, correlation, kernel_information, shuffled
+from mnlearn.statistics.testwise_moments import TestwiseMoments
 
 Estimate = Literal["gaussian", "rank", "kernel"]
 Significance = Literal["theory", "permutation"]
@@ -46,7 +47,7 @@ class GaussianInformation:
     Parameters
     ----------
     moments
-        Covariance of the data.
+        Covariance of the data; `TestwiseMoments` where values are missing.
 
     Examples
     --------
@@ -55,7 +56,7 @@ class GaussianInformation:
     [[0.0, 0.144], [0.144, 0.0]]
     """
 
-    moments: Moments
+    moments: Moments | TestwiseMoments
 
     def __post_init__(self) -> None:
         require_method(self, self.moments, "correlations_all")
@@ -71,8 +72,8 @@ class GaussianInformation:
 
     def log_p(self) -> FloatArray:
         """Return the log p-value of every pair, 0 on the diagonal."""
-        log_p = fisher_tails(self.moments.correlations_all(), max(self.moments.n_rows - 3, 0))[1]
-        return _square(log_p, self.n_variables)
+        r, rows = self.moments.measured_pairs()
+        return _square(tails_by_rows(r, rows - 3)[1], self.n_variables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +219,9 @@ class CountedInformation:
     def log_p(self) -> FloatArray:
         """Return the log p-value of every pair, 0 on the diagonal."""
         information, dof = self.counts.reduce_all(kernels.mi())
-        return _square(log_chi2_sf(2.0 * self.counts.n_rows * information, dof), self.n_variables)
+        n = self.n_variables
+        rows = [question_rows(self.counts, x, range(x + 1, n), frozenset()) for x in range(n)]
+        return _square(log_chi2_sf(2.0 * np.concatenate(rows) * information, dof), n)
 
 
 def gaussian_information(r: FloatArray) -> FloatArray:

@@ -35,6 +35,7 @@ from mnlearn.protocols import (
 from mnlearn.statistics.counts import PAIRS_TOGETHER, Counts, pair_blocks
 from mnlearn.statistics.evidence_scans import EvidenceScans, Kind
 from mnlearn.statistics.moments import Moments
+from mnlearn.statistics.testwise_moments import TestwiseMoments
 
 if TYPE_CHECKING:
     from mnlearn.statistics.sharded import ShardedCounts
@@ -164,6 +165,23 @@ class CheckpointedMoments(Moments):
     def conditional_entropies(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
         """Return H(x | z + y) for each y."""
         return _recall(self._checkpoint, "conditional_entropies", super().conditional_entropies, x, ys, z)
+
+    def subsets(self, level: float) -> SubsetWalk:  # type: ignore[override]  # of the same methods
+        """Return the search over conditioning sets, stored some variables at a time."""
+        return CheckpointedSubsets(super().subsets(level), self._checkpoint, ("pcor", level))
+
+
+class CheckpointedTestwiseMoments(TestwiseMoments):
+    """`TestwiseMoments` that store what each question was answered."""
+
+    def __init__(self, dataset: Dataset, checkpoint: Checkpoint, *, n_jobs: int | None = None) -> None:
+        super().__init__(dataset, n_jobs=n_jobs)
+        self._checkpoint = checkpoint
+
+    def measured(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, IntArray]:
+        """Return the partial correlations of x with each y given z, and the rows behind each."""
+        r, rows = _recall(self._checkpoint, "measured", super().measured, x, ys, z)
+        return r, rows
 
     def subsets(self, level: float) -> SubsetWalk:  # type: ignore[override]  # of the same methods
         """Return the search over conditioning sets, stored some variables at a time."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -26,6 +27,9 @@ from mnlearn.protocols import (
 )
 from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.moments import Moments
+from mnlearn.statistics.testwise_moments import TestwiseMoments
+
+_log = logging.getLogger("mnlearn.learning")
 
 if TYPE_CHECKING:
     from mnlearn.statistics.sharded import ShardedCounts
@@ -67,13 +71,14 @@ class Counting:
         return CheckpointedCounts(found, self.checkpoint)
 
     def moments(self, dataset: Dataset) -> Any:
-        """Return the correlations of continuous variables."""
+        """Return the correlations of continuous variables; where values are missing, test by test."""
         self._refuse_client("continuous variables, whose correlations are quick to compute")
         if self.checkpoint is None:
-            return Moments(dataset, n_jobs=self.n_jobs)
-        from mnlearn.learning.checkpointed import CheckpointedMoments
+            return (TestwiseMoments if dataset.gaps else Moments)(dataset, n_jobs=self.n_jobs)
+        from mnlearn.learning.checkpointed import CheckpointedMoments, CheckpointedTestwiseMoments
 
-        return CheckpointedMoments(dataset, self.checkpoint, n_jobs=self.n_jobs)
+        made = CheckpointedTestwiseMoments if dataset.gaps else CheckpointedMoments
+        return made(dataset, self.checkpoint, n_jobs=self.n_jobs)
 
     def judge(self, judge: Any) -> Any:
         """Return a judge that reads the data itself, made parallel and checkpointed where it can be."""
@@ -96,6 +101,21 @@ class Counting:
     def _refuse_client(self, what: str) -> None:
         if self.client is not None:
             raise InputError(f"client is for tables of a packed file; it does not help {what}. Leave it out.")
+
+
+def cost_of_gaps(judge: object) -> dict[str, int]:
+    """Return, for the cost of a search, how many questions no row could answer; nothing if there were none."""
+    inside: object = judge
+    while inside is not None and not hasattr(inside, "without_rows"):
+        parts = (getattr(inside, name, None) for name in ("statistics", "moments", "counts", "posterior", "judge"))
+        inside = next((part for part in parts if part is not None), None)
+    unanswered = int(getattr(inside, "without_rows", 0))
+    if unanswered:
+        _log.warning(
+            "%d questions had no row in which all of their variables are observed; they count as independent",
+            unanswered,
+        )
+    return {"without_rows": unanswered} if unanswered else {}
 
 
 def check_counting(counting: object) -> None:

@@ -79,6 +79,11 @@ class OwnJudge:
         return str(getattr(source, "__name__", type(source).__name__))
 
     @property
+    def bears_gaps(self) -> bool:
+        """Whether it says that it bears missing values; a made object has seen its data."""
+        return self.made or bool(getattr(_source(self.given), "bears_gaps", False))
+
+    @property
     def settings(self) -> tuple[str, ...]:
         """Names of its settings: the parameters of the class or function after the data."""
         if self.made:

@@ -79,7 +79,8 @@ def independence_test(
     u, v = sorted((dataset.index(x), dataset.index(y)))
     z = frozenset(dataset.index(name) for name in given)
     found = TestResult.of(_evidence(judge, u, (v,), z), 0, (x, y, tuple(given)), judge.name)
-    return replace(found, low_expected=low_expected(judge, u, v, z), transform=transform)
+    low, incomplete = low_expected(judge, u, v, z), dataset.n_rows - (found.n_rows or 0) if dataset.gaps else 0
+    return replace(found, low_expected=low, transform=transform, n_incomplete=incomplete)
 
 
 def dependences(
@@ -262,6 +263,10 @@ class TestResult:
         Natural logs of the posterior probabilities.
     low_expected
         Share of the expected counts below 5, for chi2 and g2; `dependences` does not compute it.
+    n_rows
+        Number of rows behind the test; with missing values, those in which all of its columns are observed.
+    n_incomplete
+        Number of rows left out because one of these columns has no value there; `dependences` does not compute it.
     transform
         "normal_scores" if the test is of normal scores; None if it is of the values.
     """
@@ -280,6 +285,8 @@ class TestResult:
     log_dependent: float | None = None
     low_expected: float | None = None
     transform: Transform = None
+    n_rows: int | None = None
+    n_incomplete: int = 0
 
     @property
     def warning(self) -> str | None:
@@ -301,6 +308,7 @@ class TestResult:
             dof=_at(evidence.dof, k),
             log_independent=_at(evidence.log_independent, k),
             log_dependent=_at(evidence.log_dependent, k),
+            n_rows=None if evidence.n_rows is None else int(evidence.n_rows[k]),
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -326,6 +334,8 @@ class TestResult:
         }
         shown = ", ".join(f"{name} {value:.5g}" for name, value in numbers.items() if value is not None)
         caution = "" if self.warning is None else f"; {self.warning}"
+        if self.n_incomplete:
+            caution += f"; {self.n_rows or 0:,} rows are complete, {self.n_incomplete:,} lack a value"
         return f"{self.x} and {self.y} are {decision}{condition} ({self.test}: {shown}){caution}"
 
 

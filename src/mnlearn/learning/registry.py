@@ -25,7 +25,7 @@ from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.pc import PC
 from mnlearn.algorithms.regularized import L1LR, GraphicalLasso
 from mnlearn.algorithms.separator import SeparatorEvidence
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import InputError, check_name
 from mnlearn.independence.bayesian import BayesianTest, ScoreTest
 from mnlearn.independence.discrete import ChiSquare, GTest, MutualInformation
@@ -61,6 +61,7 @@ from mnlearn.scores.pic import PIC
 from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.moments import Moments
 from mnlearn.statistics.row_data import Rows
+from mnlearn.statistics.testwise_moments import TestwiseMoments
 
 DEFAULT_ALPHA: float = ChiSquare.alpha
 """Significance level of every test that has one, when none is given; methods by tests may have their own."""
@@ -87,12 +88,15 @@ class JudgeEntry:
         keyword; None if the judge is not for that type.
     hidden
         Parameters of the factories that are not settings.
+    gaps
+        Whether it bears missing values: each of its terms is of one question, from the rows of that question alone.
     """
 
     help: str
     from_counts: Callable[..., Any] | None = None
     from_moments: Callable[..., Any] | None = None
     hidden: tuple[str, ...] = ()
+    gaps: bool = False
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
@@ -124,6 +128,8 @@ class MethodEntry:
         Makes a judge that only this method has: takes the data set, then settings by keyword.
     test_defaults
         For methods by tests: the default test of categorical variables, and default settings of any test.
+    own_gaps
+        For methods with a judge of their own: whether it bears missing values.
     """
 
     help: str
@@ -132,6 +138,7 @@ class MethodEntry:
     any_score: bool = False
     own_judge: Callable[..., Any] | None = None
     test_defaults: Mapping[str, Any] = field(default_factory=dict)
+    own_gaps: bool = False
 
     @property
     def judge(self) -> Literal["test", "score", "own"]:
@@ -144,6 +151,12 @@ class MethodEntry:
     def settings(self) -> dict[str, Any]:
         """Settings of the learner with their defaults."""
         return {field.name: field.default for field in fields(cast(Any, self.learner)) if field.init}
+
+    def bears_gaps(self, score: str | None = None) -> bool:
+        """Return whether it learns from data with missing values, with this score or its own."""
+        if self.own_judge is not None:
+            return self.own_gaps
+        return self.score is None or SCORES[score or self.score].gaps
 
     def judge_settings(self, score: str | None) -> tuple[str, ...]:
         """Return the names of the settings of the judge."""
@@ -197,19 +210,23 @@ def _bjp(
 
 
 TESTS: Mapping[str, JudgeEntry] = {
-    "chi2": JudgeEntry("Pearson's chi-square", ChiSquare),
-    "g2": JudgeEntry("likelihood ratio G2", GTest),
-    "mi": JudgeEntry("mutual information", _mutual_information),
-    "bayes": JudgeEntry("Bayesian posterior", BayesianTest, hidden=("alpha", "beta", "gamma")),
-    "score": JudgeEntry("Bayesian score", ScoreTest),
-    "pcor": JudgeEntry("partial correlation, Fisher's z", None, PartialCorrelation),
-    "bayes-pcor": JudgeEntry("Bayesian posterior of a partial correlation", None, GaussianPosterior),
+    "chi2": JudgeEntry("Pearson's chi-square", ChiSquare, gaps=True),
+    "g2": JudgeEntry("likelihood ratio G2", GTest, gaps=True),
+    "mi": JudgeEntry("mutual information", _mutual_information, gaps=True),
+    "bayes": JudgeEntry("Bayesian posterior", BayesianTest, hidden=("alpha", "beta", "gamma"), gaps=True),
+    "score": JudgeEntry("Bayesian score", ScoreTest, gaps=True),
+    "pcor": JudgeEntry("partial correlation, Fisher's z", None, PartialCorrelation, gaps=True),
+    "bayes-pcor": JudgeEntry("Bayesian posterior of a partial correlation", None, GaussianPosterior, gaps=True),
 }
 """Conditional independence tests by name."""
 
 SCORES: Mapping[str, JudgeEntry] = {
-    "ib": JudgeEntry("independence-based score", partial(_ib, BayesianTest), partial(_ib, GaussianPosterior)),
-    "bjp": JudgeEntry("blankets joint posterior", partial(_bjp, BayesianTest), partial(_bjp, GaussianPosterior)),
+    "ib": JudgeEntry(
+        "independence-based score", partial(_ib, BayesianTest), partial(_ib, GaussianPosterior), gaps=True
+    ),
+    "bjp": JudgeEntry(
+        "blankets joint posterior", partial(_bjp, BayesianTest), partial(_bjp, GaussianPosterior), gaps=True
+    ),
     "mpl": JudgeEntry("marginal pseudo-likelihood", MPL),
     "pic": JudgeEntry("pseudo-Bayesian information criterion", PIC),
     "entropy": JudgeEntry("conditional entropy, without a penalty", Entropy, Entropy),
@@ -289,7 +306,7 @@ def _information(
             raise InputError(f"{name} is for continuous variables; all of these are categorical. Drop {name}.")
         return CountedInformation(Counts(dataset))
     if information in (None, "gaussian") and not settings:
-        return GaussianInformation(Moments(dataset))
+        return GaussianInformation(TestwiseMoments(dataset) if dataset.gaps else Moments(dataset))
     if information == "kernel":
         settings.setdefault("significance", "permutation")
     return RowInformation(Rows(dataset), estimate=information or "gaussian", **settings)
@@ -315,7 +332,9 @@ METHODS: Mapping[str, MethodEntry] = {
     "pic": MethodEntry("two-phase search by the pseudo-Bayesian criterion", TwoPhase, "pic"),
     "mbs": MethodEntry("Markov blanket search: blankets that agree at every step", MBS, "ebic", any_score=True),
     "l1lr": MethodEntry("l1-regularised logistic regressions", L1LR, own_judge=L1Logistic),
-    "aracne": MethodEntry("mutual information, the weakest side of each triangle cut", ARACNE, own_judge=_information),
+    "aracne": MethodEntry(
+        "mutual information, the weakest side of each triangle cut", ARACNE, own_judge=_information, own_gaps=True
+    ),
     "lasso": MethodEntry("neighbourhoods by the lasso; continuous variables", L1LR, own_judge=_lasso),
     "l1mb": MethodEntry("blankets along the lasso's path by the BIC; continuous variables", L1LR, own_judge=_l1mb),
     "glasso": MethodEntry("the graphical lasso; continuous variables", GraphicalLasso, own_judge=_precision),
@@ -332,6 +351,19 @@ TEST_SETTINGS = tuple(sorted({name for entry in TESTS.values() for name in entry
 def methods_by(judge: str) -> str:
     """Return the methods whose learner needs this kind of judge ("test", "score", "own"), separated by commas."""
     return ", ".join(name for name, entry in METHODS.items() if entry.judge == judge)
+
+
+def with_gaps(table: Mapping[str, JudgeEntry]) -> str:
+    """Return the tests or scores that bear missing values, separated by commas."""
+    return ", ".join(name for name, entry in table.items() if entry.gaps)
+
+
+def check_bears_gaps(method: str, score: str | None, dataset: Dataset) -> None:
+    """Raise UnsuitableError if values are missing and the method compares fits to different rows."""
+    if METHODS[method].bears_gaps(score):
+        return
+    able = ", ".join(name for name, entry in METHODS.items() if entry.bears_gaps())
+    check_no_gaps(dataset, method if score is None else f"{method} with the score {score}", able)
 
 
 def method_settings(method: str) -> dict[str, Any]:
@@ -454,8 +486,18 @@ def _make(
     for setting in settings:
         check_setting(kind, own_name(name), setting, entry.settings)
     if isinstance(name, OwnJudge):
+        if not name.bears_gaps:
+            check_no_gaps(
+                dataset, f"the {kind} {name.name}", f"set its attribute bears_gaps, or use {with_gaps(table)}"
+            )
         return name.on(dataset, counting, settings)
     entry = table[name]
+    if not entry.gaps:
+        check_no_gaps(
+            dataset,
+            f"the {kind} {name}",
+            f"a {kind} that compares no rows of one question with another's: {with_gaps(table)}",
+        )
     continuous = _is_continuous(kind, table, name, dataset)
     factory: Any = entry.from_moments if continuous else entry.from_counts
     from_data = {name: take(dataset) for name, take in FROM_DATA.items() if name in entry.parameters}

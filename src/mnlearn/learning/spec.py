@@ -19,7 +19,7 @@ from mnlearn.errors import InputError, MnlearnError, check_name, iterates, tuple
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.separating_sets import Separators
 from mnlearn.independence.discrete import ChiSquare
-from mnlearn.learning.counting import Counting
+from mnlearn.learning.counting import Counting, cost_of_gaps
 from mnlearn.learning.inputs import (
     DataOptions,
     Transform,
@@ -40,6 +40,7 @@ from mnlearn.learning.registry import (
     METHODS,
     TEST_SETTINGS,
     TESTS,
+    check_bears_gaps,
     check_setting,
     make_score,
     make_test,
@@ -116,6 +117,7 @@ class LearnSpec:
         """Return this call with `transform` decided by the data, if it is "auto"."""
         if self._own is None:
             is_continuous(dataset, self.method)  # raises for a mixture
+            check_bears_gaps(self.method, cast("str | None", self.score), dataset)
         made = self._own is not None and self._own.made  # from data that are as the caller wants them
         if self.transform == "auto" and (made or self.judge_settings.get("information") in ("rank", "kernel")):
             return replace(self, transform=None)  # aracne takes ranks itself
@@ -151,6 +153,8 @@ class LearnSpec:
         if choice is not None:
             _log.info("%s", choice)
         found = learner.learn(judge, monitor)
+        if dataset.gaps:
+            found = replace(found, cost={**found.cost, **cost_of_gaps(judge)})
         reading = {option: value for option, value in self.reading.items() if value and value != "error"}
         settings = {"method": self.method, **judge_settings, **found.settings, **by_name, **reading}
         if not any(dataset.cards):
@@ -414,7 +418,9 @@ def _tested(learned: Learned, edge: Edge, test: ExplainedTest | None) -> Iterato
         )
         given, independent = _names(learned, z), bool(found.independent[0])
         low = low_expected(test, u, v, z)
-        yield PairTest(given, test.name, independent, log_support, statistic, dof, low_expected=low)
+        gaps = learned.data is not None and learned.data.gaps
+        rows = int(found.n_rows[0]) if gaps and found.n_rows is not None else None
+        yield PairTest(given, test.name, independent, log_support, statistic, dof, low_expected=low, n_rows=rows)
 
 
 def _given(graph: Graph, edge: Edge) -> tuple[VarSet, ...]:

@@ -36,7 +36,10 @@ class Verdicts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All numbers of a test for each pair of a scan; None where the test does not compute them."""
+    """All numbers of a test for each pair of a scan; None where the test does not compute them.
+
+    `n_rows` is the number of rows behind each: with gaps, those in which x, y and all of z are observed.
+    """
 
     independent: BoolArray
     statistic: FloatArray | None = None
@@ -44,6 +47,7 @@ class Evidence:
     log_p: FloatArray | None = None
     log_independent: FloatArray | None = None
     log_dependent: FloatArray | None = None
+    n_rows: IntArray | None = None
 
 
 class Question(NamedTuple):

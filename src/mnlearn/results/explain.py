@@ -63,6 +63,7 @@ class PairTest(NamedTuple):
     asked: str = "now"  # "now", or the part of the search that asked
     source: str = "data"  # "data", "memo", or the rule that implied it
     low_expected: float | None = None  # share of the expected counts below 5; of chi2 and g2
+    n_rows: int | None = None  # where values are missing: rows in which all variables of the test are observed
 
     @property
     def warning(self) -> str | None:
@@ -207,6 +208,8 @@ def _sentence(test: PairTest) -> str:
         numbers.append(f"p = {_probability(test.log_support)}")
     if test.source != "data":
         numbers.append(f"by {test.source}")
+    if test.n_rows is not None:
+        numbers.append(f"{test.n_rows:,} complete row{'s' * (test.n_rows != 1)}")
     when = "" if test.asked == "now" else f" (asked in {test.asked})"
     caution = "" if test.warning is None else f"; {test.warning}"
     return f"given {_listed(test.given)}: {', '.join([decision, *numbers])}{when}{caution}"

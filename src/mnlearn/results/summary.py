@@ -112,6 +112,7 @@ _COST_NOUNS = {
     "moves": ("move made", "moves made"),
     "fits": ("model fitted", "models fitted"),
     "fallbacks": ("not fitted", "not fitted"),
+    "without_rows": ("without a complete row", "without a complete row"),
 }
 
 

@@ -41,6 +41,19 @@ def standardized(dataset: Dataset) -> FloatArray:
     return _Standard(columns, weights).apply(columns).T
 
 
+def standardized_columns(dataset: Dataset) -> FloatArray:
+    """Return a row for each column, centred and of unit variance over its observed values; NaN for gaps."""
+    columns, weights = _columns(dataset)
+    found = np.full((len(columns), dataset.n_records), np.nan)
+    for v, column in enumerate(columns):
+        observed = dataset.observed(v)
+        kept = slice(None) if observed is None else observed
+        values = [column[kept]]
+        if values[0].size:
+            found[v, kept] = _Standard(values, None if weights is None else weights[kept]).apply(values)[0]
+    return found
+
+
 def _columns(dataset: Dataset) -> tuple[list[FloatArray], FloatArray | None]:
     """Return the columns and the weights of the rows, if any."""
     dataset.verify()

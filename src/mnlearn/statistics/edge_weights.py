@@ -24,6 +24,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.protocols.statistics import FloatArray, IntArray
 from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts
+from mnlearn.statistics.observed import Observed
 
 WeightMeasure: TypeAlias = Literal[
     "log odds ratio", "partial correlation", "penalised partial correlation", "mutual information"
@@ -99,7 +100,8 @@ def edge_weights(data: Dataset, neighbors: Neighbors) -> EdgeWeights:
     Parameters
     ----------
     data
-        The data, as the method saw them.
+        The data, as the method saw them. With gaps, the weight of an edge is from the rows in which both ends and their
+        neighbours are observed; an edge without such rows has none.
     neighbors
         The neighbours of each variable.
 
@@ -111,14 +113,45 @@ def edge_weights(data: Dataset, neighbors: Neighbors) -> EdgeWeights:
     ('log odds ratio', 1.3, 1.39)
     """
     ordered = ordered_variables(data)
+    measure: WeightMeasure = "mutual information"
     if all(card in (1, 2) for card in data.cards):
-        return EdgeWeights("log odds ratio", _log_odds_ratios([data], neighbors)[0], ordered)
-    if all(ordered) or not all(data.cards):
-        return EdgeWeights("partial correlation", _partial_correlations(data, neighbors, ordered), ordered)
+        measure = "log odds ratio"
+    elif all(ordered) or not all(data.cards):
+        measure = "partial correlation"
+    find = _values_with_gaps if data.gaps else _values
+    return EdgeWeights(measure, find(measure, data, neighbors, ordered), ordered)
+
+
+def _values(
+    measure: WeightMeasure, data: Dataset, neighbors: Neighbors, ordered: tuple[bool, ...]
+) -> dict[tuple[int, int], float]:
+    """Return the weights of all edges by a measure."""
+    if measure == "log odds ratio":
+        return _log_odds_ratios([data], neighbors)[0]
     signs = _partial_correlations(data, neighbors, ordered)
+    if measure == "partial correlation":
+        return signs
     strength = mutual_information(data, neighbors)
-    values = {(u, v): float(np.copysign(strength[u, v], signs.get((u, v), 1.0))) for u, v in _edges(neighbors)}
-    return EdgeWeights("mutual information", values, ordered)
+    return {(u, v): float(np.copysign(strength[u, v], signs.get((u, v), 1.0))) for u, v in _edges(neighbors)}
+
+
+def _values_with_gaps(
+    measure: WeightMeasure, data: Dataset, neighbors: Neighbors, ordered: tuple[bool, ...]
+) -> dict[tuple[int, int], float]:
+    """Return the weight of each edge from the rows in which both ends and their neighbours are observed."""
+    found: dict[tuple[int, int], float] = {}
+    observed = Observed(data)
+    for u, v in _edges(neighbors):
+        variables = sorted({u, v, *neighbors[u], *neighbors[v]})
+        rows, place = observed.complete(variables), {w: k for k, w in enumerate(variables)}
+        if rows is None:
+            continue
+        ends = [neighbors[x] if x in (u, v) else [w for w in (u, v) if x in neighbors[w]] for x in variables]
+        around = [{place[w] for w in beside} for beside in ends]
+        part = _values(measure, rows, around, tuple(ordered[x] for x in variables))
+        if (place[u], place[v]) in part:
+            found[u, v] = part[place[u], place[v]]
+    return found
 
 
 def sampled_edge_weights(samples: Sequence[Dataset], neighbors: Neighbors) -> list[EdgeWeights]:
@@ -130,7 +163,7 @@ def sampled_edge_weights(samples: Sequence[Dataset], neighbors: Neighbors) -> li
     >>> [found.measure for found in sampled_edge_weights([rows, rows], [{1}, {0}])]
     ['log odds ratio', 'log odds ratio']
     """
-    if not samples or not all(card in (1, 2) for card in samples[0].cards):
+    if not samples or samples[0].gaps or not all(card in (1, 2) for card in samples[0].cards):
         return [edge_weights(data, neighbors) for data in samples]
     ordered = ordered_variables(samples[0])
     return [EdgeWeights("log odds ratio", values, ordered) for values in _log_odds_ratios(samples, neighbors)]

@@ -95,7 +95,7 @@ class Moments:
                     f"Moments needs continuous variables; {name!r} has {card} state{'s' if card > 1 else ''}. "
                     "Select the continuous columns, or use Counts."
                 )
-        check_no_gaps(dataset, "Moments")
+        check_no_gaps(dataset, "Moments", "TestwiseMoments, by which pcor and bayes-pcor test")
         correlation, scale = correlation_of_rows(dataset)
         self._set(dataset.names, dataset.n_rows, correlation, scale, n_jobs)
         self._residuals: Residuals | None = Residuals(dataset)
@@ -215,6 +215,21 @@ class Moments:
         if unclear.any():
             r[unclear] = self._unclear(x, np.asarray(ys)[unclear], z)
         return r
+
+    def measured(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, IntArray]:
+        """Return the partial correlations of x with each y given z, and the number of rows behind each."""
+        r = self.partial_correlations(x, ys, z)
+        return r, np.full(len(r), self.n_rows, dtype=np.int64)
+
+    def measured_members(self, x: int, z: Collection[int]) -> tuple[FloatArray, IntArray]:
+        """Return `member_correlations`, and the number of rows behind each."""
+        r = self.member_correlations(x, z)
+        return r, np.full(len(r), self.n_rows, dtype=np.int64)
+
+    def measured_pairs(self) -> tuple[FloatArray, IntArray]:
+        """Return `correlations_all`, and the number of rows behind each."""
+        r = self.correlations_all()
+        return r, np.full(len(r), self.n_rows, dtype=np.int64)
 
     def subsets(self, level: float) -> SubsetScans:
         """Return the search over conditioning sets for Fisher's z test: a `SubsetWalk`.

@@ -50,6 +50,21 @@ class Observed:
                 counts[k] = self._count(self._mask(y) if common is None else common & self._mask(y))
         return counts
 
+    def complete(self, variables: Sequence[int]) -> Dataset | None:
+        """Return the rows in which all of these variables have a value, and only these; None if there are none."""
+        data = self._dataset.select(variables)
+        mask = self.mask(variables)
+        if mask is not None and not mask.any():
+            return None
+        kept = slice(None) if mask is None else mask
+        parts: dict[str, object] = {
+            "columns": tuple(column[kept] for column in data.columns),
+            "repeats": None if data.repeats is None else data.repeats[kept],
+            "gaps": frozenset(),
+            "pack": None,
+        }
+        return data.trusted(**{**data.__dict__, **parts})
+
     def _mask(self, variable: int) -> BoolArray:
         if variable not in self._masks:
             observed = self._dataset.observed(variable)
