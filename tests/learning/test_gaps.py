@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -233,3 +234,25 @@ def test_weights_are_from_the_complete_rows_around_each_edge(make: Callable[...,
         assert want.measure == learned.weights.measure
         found = learned.weights.values[u, v]
         assert found == pytest.approx(want.values[around.index(u), around.index(v)], rel=1e-9)
+
+
+@pytest.mark.parametrize("make", [categorical, continuous])
+def test_predictability_is_from_the_complete_rows_around_each_variable(make: Callable[..., Dataset]) -> None:
+    learned = mn.learn(make(), "pc")
+    for x, found in enumerate(learned.predictability_list(5)):
+        around = sorted({x, *learned.graph.neighbors(x)})
+        rows = complete_rows(make(), around)
+        assert rows is not None
+        k = around.index(x)
+        star = [(rows.names[k], rows.names[j]) for j in range(len(around)) if j != k]
+        want = _network(rows, star).predictability_list(5)[k]
+        assert found == want
+    assert all(found.r2 is None for found in learned.predictability_list(401))
+
+
+def _network(data: Dataset, edges: list[tuple[str, str]]) -> Any:
+    """Return a network with these edges, whatever the data say."""
+    learned = mn.learn(data, "pc")
+    indices = [(data.index(u), data.index(v)) for u, v in edges]
+    result = replace(learned.result, graph=mn.Graph(data.n_variables, indices))
+    return replace(learned, result=result)

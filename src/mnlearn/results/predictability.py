@@ -16,6 +16,7 @@ from mnlearn.data.normal_scores import normal_scores
 from mnlearn.errors import InputError, is_number, whole_number
 from mnlearn.results.edges import Frame, frame_of
 from mnlearn.statistics.neighbor_regressions import NeighborRegressions
+from mnlearn.statistics.observed import Observed
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
@@ -142,12 +143,33 @@ def predictability_of(learned: Learned, folds: int, seed: int) -> list[Predictab
     data = learned.data
     if learned.settings.get("transform") == "normal_scores":
         data = normal_scores(data)
-    fits = NeighborRegressions(data, folds, seed)
-    rows = [_predicted(data, fits, x, learned.graph.neighbors(x)) for x in range(data.n_variables)]
+    around = [learned.graph.neighbors(x) for x in range(data.n_variables)]
+    if data.gaps:
+        rows = _predicted_with_gaps(data, around, folds, seed)
+    else:
+        fits = NeighborRegressions(data, folds, seed)
+        rows = [_predicted(data, fits, x, around[x]) for x in range(data.n_variables)]
     left_out = [row.variable for row in rows if row.type != "continuous" and row.accuracy is None]
     if left_out:
         _log.warning("no predictability of %r: there are too many states for a regression", left_out)
     return rows
+
+
+def _predicted_with_gaps(data: Dataset, around: list[frozenset[int]], folds: int, seed: int) -> list[Predictability]:
+    """Return the predictability of each variable in the rows in which it and its neighbours are observed.
+
+    With fewer of these rows than folds there are no numbers.
+    """
+    found, observed = [], Observed(data)
+    for x, neighbors in enumerate(around):
+        variables = sorted({x, *neighbors})
+        rows = observed.complete(variables)
+        if rows is None or rows.n_rows < folds:
+            found.append(Predictability(data.names[x], type_of(data, x), len(neighbors)))
+            continue
+        beside = frozenset(variables.index(y) for y in neighbors)
+        found.append(_predicted(rows, NeighborRegressions(rows, folds, seed), variables.index(x), beside))
+    return found
 
 
 def _predicted(data: Dataset, fits: NeighborRegressions, x: int, neighbors: frozenset[int]) -> Predictability:
