@@ -8,6 +8,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -39,10 +40,20 @@ inline CorrelationMatrix correlation_of(const Matrix<double>& matrix) {
     return {matrix.shape(0), matrix.data()};
 }
 
-inline GapColumns gap_columns(const Matrix<double>& columns, const std::optional<Vector<double>>& weights) {
+inline GapColumns gap_columns(const Matrix<double>& columns, const std::optional<Vector<double>>& weights,
+                              const Vector<std::int64_t>& first, const Vector<std::int64_t>& missing) {
+    const auto n_missing = static_cast<std::int64_t>(missing.shape(0)),
+               n_records = static_cast<std::int64_t>(columns.shape(1));
     if (weights && weights->shape(0) != columns.shape(1))
         throw std::invalid_argument("weights must have a number for each row.");
-    return {columns.shape(0), columns.shape(1), columns.data(), weights ? weights->data() : nullptr};
+    if (first.shape(0) != columns.shape(0) + 1 || first.data()[0] != 0 || first.data()[columns.shape(0)] != n_missing ||
+        !std::is_sorted(first.data(), first.data() + first.shape(0)))
+        throw std::invalid_argument("first must say where the missing rows of each column begin.");
+    if (std::any_of(missing.data(), missing.data() + n_missing,
+                    [&](std::int64_t row) { return row < 0 || row >= n_records; }))
+        throw std::invalid_argument("missing must hold rows.");
+    return {columns.shape(0), columns.shape(1), columns.data(), weights ? weights->data() : nullptr,
+            first.data(),     missing.data()};
 }
 
 template <class Array, class T> Array give(std::unique_ptr<T[]> values, std::initializer_list<std::size_t> shape) {

@@ -33,9 +33,10 @@ nb::object py_partial_correlations(const Matrix<double>& matrix, nb::object x, n
     return copied(query.correlations(query.x, query.ys, query.z));
 }
 
-nb::tuple py_testwise_correlations(const Matrix<double>& columns, std::optional<Vector<double>> weights, nb::object x,
-                                   nb::object ys, nb::object z) {
-    TestwiseCorrelations correlations(gap_columns(columns, weights));
+nb::tuple py_testwise_correlations(const Matrix<double>& columns, std::optional<Vector<double>> weights,
+                                   Vector<std::int64_t> rows, Vector<std::int64_t> missing, nb::object x, nb::object ys,
+                                   nb::object z) {
+    TestwiseCorrelations correlations(gap_columns(columns, weights, rows, missing));
     const std::int32_t first = read_index(x.ptr());
     std::vector<std::int32_t> candidates, given;
     append_indices(ys, candidates);
@@ -144,12 +145,12 @@ void bind_correlations(nb::module_& m) {
                   "Iterable[int]) -> NDArray[np.float64]"),
           "correlation"_a.noconvert(), "x"_a, "ys"_a, "z"_a,
           "Of x with each y given z; NaN where a correlation matrix does not have the digits.");
-    m.def(
-        "testwise_correlations", &py_testwise_correlations,
-        nb::sig("def testwise_correlations(columns: NDArray[np.float64], weights: NDArray[np.float64] | None, x: int, "
-                "ys: Iterable[int], z: Iterable[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]"),
-        "columns"_a.noconvert(), "weights"_a.none(), "x"_a, "ys"_a, "z"_a,
-        "The same from columns with NaN for gaps, each y by the rows that x, y and z have; and these rows.");
+    m.def("testwise_correlations", &py_testwise_correlations,
+          nb::sig("def testwise_correlations(columns: NDArray[np.float64], weights: NDArray[np.float64] | None, first: "
+                  "NDArray[np.int64], missing: NDArray[np.int64], x: int, ys: Iterable[int], z: Iterable[int]) -> "
+                  "tuple[NDArray[np.float64], NDArray[np.float64]]"),
+          "columns"_a.noconvert(), "weights"_a.none(), "first"_a, "missing"_a, "x"_a, "ys"_a, "z"_a,
+          "The same from columns with 0 for gaps, each y by the rows that x, y and z have; and these rows.");
     m.def("member_correlations", &py_member_correlations,
           nb::sig("def member_correlations(correlation: NDArray[np.float64], x: int, z: Iterable[int]) -> "
                   "NDArray[np.float64]"),

@@ -59,11 +59,15 @@ PySubsetTests py_correlation_tests(nb::object source, double n_rows, double leve
     return {correlation_tests({correlation, n_rows, level, asking_for_rows(from_rows)}), source, from_rows};
 }
 
-PySubsetTests py_testwise_tests(nb::object source, nb::object weights, double level, nb::callable from_rows) {
+PySubsetTests py_testwise_tests(nb::object source, nb::object weights, nb::object first, nb::object missing,
+                                double level, nb::callable from_rows) {
     std::optional<Vector<double>> of_rows;
     if (!weights.is_none()) of_rows = nb::cast<Vector<double>>(weights, false);
-    const GapColumns columns = gap_columns(nb::cast<Matrix<double>>(source, false), of_rows);
-    return {testwise_tests({columns, level, asking_for_rows(from_rows)}), nb::make_tuple(source, weights), from_rows};
+    const GapColumns columns =
+        gap_columns(nb::cast<Matrix<double>>(source, false), of_rows, nb::cast<Vector<std::int64_t>>(first, false),
+                    nb::cast<Vector<std::int64_t>>(missing, false));
+    return {testwise_tests({columns, level, asking_for_rows(from_rows)}),
+            nb::make_tuple(source, weights, first, missing), from_rows};
 }
 
 nb::object py_separate(const PySubsetTests& data, std::size_t first_x, std::size_t last_x, int n_threads,
@@ -142,10 +146,11 @@ void bind_subsets(nb::module_& m) {
           "correlation"_a, "n_rows"_a, "level"_a, "from_rows"_a,
           "Tests by Fisher's z; from_rows(x, ys, z) answers where a correlation matrix does not have the digits.");
     m.def("testwise_tests", &py_testwise_tests,
-          nb::sig("def testwise_tests(columns: NDArray[np.float64], weights: NDArray[np.float64] | None, level: float, "
-                  "from_rows: Callable[[int, list[int], list[int]], NDArray[np.float64]]) -> SubsetTests"),
-          "columns"_a, "weights"_a.none(), "level"_a, "from_rows"_a,
-          "The same for columns with NaN for gaps, each y by the rows that x, y and z have.");
+          nb::sig("def testwise_tests(columns: NDArray[np.float64], weights: NDArray[np.float64] | None, first: "
+                  "NDArray[np.int64], missing: NDArray[np.int64], level: float, from_rows: Callable[[int, list[int], "
+                  "list[int]], NDArray[np.float64]]) -> SubsetTests"),
+          "columns"_a, "weights"_a.none(), "first"_a, "missing"_a, "level"_a, "from_rows"_a,
+          "The same for columns with 0 for gaps, each y by the rows that x, y and z have.");
     m.def("separate", &py_separate,
           nb::sig("def separate(tests: SubsetTests, first_x: int, last_x: int, n_threads: int, size: int, around: "
                   "NDArray[np.bool_], left: NDArray[np.bool_], weakest: NDArray[np.float64], go_on: Callable[[int], "

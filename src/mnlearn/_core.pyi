@@ -145,6 +145,8 @@ def correlation_tests(
 def testwise_tests(
     columns: NDArray[np.float64],
     weights: NDArray[np.float64] | None,
+    first: NDArray[np.int64],
+    missing: NDArray[np.int64],
     level: float,
     from_rows: Callable[[int, list[int], list[int]], NDArray[np.float64]],
 ) -> SubsetTests: ...
@@ -174,7 +176,13 @@ def partial_correlations(
     correlation: NDArray[np.float64], x: int, ys: Iterable[int], z: Iterable[int]
 ) -> NDArray[np.float64]: ...
 def testwise_correlations(
-    columns: NDArray[np.float64], weights: NDArray[np.float64] | None, x: int, ys: Iterable[int], z: Iterable[int]
+    columns: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    first: NDArray[np.int64],
+    missing: NDArray[np.int64],
+    x: int,
+    ys: Iterable[int],
+    z: Iterable[int],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def member_correlations(correlation: NDArray[np.float64], x: int, z: Iterable[int]) -> NDArray[np.float64]: ...
 def residual_shares(

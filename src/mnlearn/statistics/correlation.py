@@ -42,9 +42,9 @@ def standardized(dataset: Dataset) -> FloatArray:
 
 
 def standardized_columns(dataset: Dataset) -> FloatArray:
-    """Return a row for each column, centred and of unit variance over its observed values; NaN for gaps."""
+    """Return a row for each column, centred and of unit variance over its observed values; 0 for gaps."""
     columns, weights = _columns(dataset)
-    found = np.full((len(columns), dataset.n_records), np.nan)
+    found = np.zeros((len(columns), dataset.n_records))
     for v, column in enumerate(columns):
         observed = dataset.observed(v)
         kept = slice(None) if observed is None else observed

@@ -50,6 +50,11 @@ class Observed:
                 counts[k] = self._count(self._mask(y) if common is None else common & self._mask(y))
         return counts
 
+    def missing_rows(self, variable: int) -> IntArray:
+        """Return the stored rows in which a variable has no value."""
+        mask = self.mask([variable])
+        return np.empty(0, dtype=np.int64) if mask is None else np.flatnonzero(~mask).astype(np.int64)
+
     def complete(self, variables: Sequence[int]) -> Dataset | None:
         """Return the rows in which all of these variables have a value, and only these; None if there are none."""
         data = self._dataset.select(variables)

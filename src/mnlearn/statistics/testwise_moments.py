@@ -60,8 +60,10 @@ class TestwiseMoments:
         job_count(n_jobs)  # raises
         self.names, self.n_rows, self._n_jobs = dataset.names, dataset.n_rows, n_jobs
         self._observed = Observed(dataset)
-        self._values = standardized_columns(dataset)
-        self._weights = None if dataset.repeats is None else np.ascontiguousarray(dataset.repeats, dtype=np.float64)
+        weights = None if dataset.repeats is None else np.ascontiguousarray(dataset.repeats, dtype=np.float64)
+        missing = [self._observed.missing_rows(v) for v in range(dataset.n_variables)]
+        first = np.cumsum([0, *map(len, missing)], dtype=np.int64)
+        self._columns = (standardized_columns(dataset), weights, first, np.concatenate(missing))
         self.without_rows = 0
 
     @property
@@ -80,7 +82,7 @@ class TestwiseMoments:
         Arguments, errors and the meaning of NaN are those of `Moments.partial_correlations`; 0 without rows.
         """
         first, others, given = question(x, ys, frozenset(z))
-        r, weights = _core.testwise_correlations(self._values, self._weights, first, others, given)
+        r, weights = _core.testwise_correlations(*self._columns, first, others, given)
         unclear = np.isnan(r)
         if unclear.any():
             r[unclear] = self._from_rows(first, others[unclear].tolist(), given.tolist())
@@ -115,7 +117,7 @@ class TestwiseMoments:
     def subsets(self, level: float) -> SubsetScans:
         """Return the search over conditioning sets for Fisher's z test, as `Moments.subsets` does."""
         check_level(level)
-        tests = _core.testwise_tests(self._values, self._weights, level, self._from_rows)
+        tests = _core.testwise_tests(*self._columns, level, self._from_rows)
         return SubsetScans(tests, n_threads=self.n_threads)
 
     def _from_rows(self, x: int, ys: list[int], z: list[int]) -> FloatArray:
