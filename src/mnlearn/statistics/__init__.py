@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from mnlearn.statistics.row_data import Rows
     from mnlearn.statistics.sharded import ShardedCounts
     from mnlearn.statistics.tables import add_tables, score_tables
+    from mnlearn.statistics.testwise_moments import TestwiseMoments
     from mnlearn.statistics.workers import Shard, row_shards
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Rows",
     "Shard",
     "ShardedCounts",
+    "TestwiseMoments",
     "add_tables",
     "kernels",
     "row_shards",
@@ -26,5 +28,5 @@ __all__ = [
 if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
-    _MODULES = ("kernels", "counts", "moments", "row_data", "tables", "workers", "sharded")
+    _MODULES = ("kernels", "counts", "moments", "row_data", "tables", "testwise_moments", "workers", "sharded")
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)
