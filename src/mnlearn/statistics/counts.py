@@ -274,8 +274,7 @@ class Counts(BlanketScans):
     @cached_property
     def copies(self) -> Mapping[int, int]:
         """The original of each variable that is a copy of an earlier one, whatever the labels of its states."""
-        cards = [card + gaps for card, gaps in zip(self.cards, self.gaps, strict=True)]
-        return MappingProxyType(copied_columns(self._dataset.columns, cards))
+        return MappingProxyType(copied_columns(self._dataset.columns, self.cards))
 
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
         """Return fits of conditional models to these counts; `mnlearn.scores.evidence` explains them."""
