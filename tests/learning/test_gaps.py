@@ -17,6 +17,8 @@ from mnlearn.data import Dataset
 from mnlearn.errors import DataError, UnsuitableError
 from mnlearn.independence import BayesianTest, ChiSquare, GTest, PartialCorrelation
 from mnlearn.learning.registry import METHODS, SCORES
+from mnlearn.scores import MPL, PIC, Entropy, ExtendedBIC, L1Logistic
+from mnlearn.scores.gaussian_evidence import GaussianEvidence
 from mnlearn.statistics import Counts, Moments, Shard, ShardedCounts, kernels, workers
 from mnlearn.statistics.edge_weights import edge_weights
 from mnlearn.statistics.testwise_moments import TestwiseMoments
@@ -256,3 +258,24 @@ def _network(data: Dataset, edges: list[tuple[str, str]]) -> Any:
     indices = [(data.index(u), data.index(v)) for u, v in edges]
     result = replace(learned.result, graph=mn.Graph(data.n_variables, indices))
     return replace(learned, result=result)
+
+
+@pytest.mark.parametrize("score", [MPL, PIC, Entropy, ExtendedBIC])
+def test_scores_made_by_hand_refuse_gaps(score: Callable[[Any], Any]) -> None:
+    with pytest.raises(UnsuitableError, match=r"needs complete data; 'x1' .* cannot be compared.*ib or bjp"):
+        score(Counts(categorical()))
+
+
+def test_other_judges_made_by_hand_refuse_gaps() -> None:
+    with pytest.raises(UnsuitableError, match="cannot judge by a TestwiseMoments"):
+        GaussianEvidence(TestwiseMoments(continuous()))  # type: ignore[arg-type]
+    with pytest.raises(UnsuitableError, match="l1lr needs complete data"):
+        L1Logistic(categorical())
+
+
+@pytest.mark.parametrize("method", ["gsmn", "gsmn*", "hhc-mn"])
+@pytest.mark.parametrize("make", [categorical, continuous])
+def test_the_blanket_of_one_variable(method: str, make: Callable[..., Dataset]) -> None:
+    found = mn.blanket(make(), "x3", method=method)
+    assert {member.name for member in found.members} <= set(make().names)
+    assert found.members

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mnlearn import _core
 from mnlearn.data import Dataset
 from mnlearn.errors import UnsuitableError
 from mnlearn.protocols import Kernel, VarSet
@@ -199,3 +200,39 @@ def test_a_question_without_rows_is_counted_and_tells_nothing() -> None:
     assert counts.reduce(kernels.chi2(), 0, [1], frozenset({2})).tolist() == [[0.0], [0.0]]
     assert counts.reduce(kernels.bayes(), 0, [1], frozenset())[0, 0] == pytest.approx(np.log(0.5), abs=1e-8)
     assert counts.without_rows == 2
+
+
+WAYS = ["split_planes", "split_columns", "sorted_columns", "keys", "planes", "columns", "alone"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_ways_of_counting_do_not_matter(way: str, table: Dataset) -> None:
+    want = answers(Counts(table, n_jobs=1), KERNELS["bayes"])
+    counts = Counts(table, n_jobs=1)
+    _core.force(counts._store, way)
+    assert answers(counts, KERNELS["bayes"]) == want
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_few_distinct_rows_are_counted_with_repeats(name: str) -> None:
+    data = with_gaps(reference.random_dataset(np.random.default_rng(6), n_rows=9000, cards=(2, 2, 2, 2)), 0.05)
+    counts = Counts(data, n_jobs=1)
+    for z in (frozenset({2}), frozenset({2, 3})):
+        np.testing.assert_array_equal(
+            counts.reduce(KERNELS[name], 0, [1], z)[:, 0], by_twin(KERNELS[name], data, 0, 1, z)
+        )
+    forced = Counts(data, n_jobs=1)
+    _core.force(forced._store, "distinct")
+    got = forced.reduce(KERNELS[name], 0, [1], frozenset({2}))
+    np.testing.assert_array_equal(got, counts.reduce(KERNELS[name], 0, [1], frozenset({2})))
+
+
+def test_labels_and_the_order_of_columns_do_not_matter(table: Dataset) -> None:
+    chosen = table.select([3, 0, 1, 6])
+    codes = chosen.columns[0].astype(np.int64)
+    relabelled = np.where(codes < 4, 3 - codes, 4).astype(np.uint8)
+    turned = chosen._with(columns=(relabelled, *chosen.columns[1:]))
+    for kernel in KERNELS.values():
+        want = Counts(table).reduce(kernel, 0, [3], frozenset({1, 6}))
+        np.testing.assert_allclose(Counts(chosen).reduce(kernel, 1, [0], frozenset({2, 3})), want, rtol=1e-12)
+        np.testing.assert_allclose(Counts(turned).reduce(kernel, 1, [0], frozenset({2, 3})), want, rtol=1e-12)

@@ -45,7 +45,11 @@ class Tables:
 
 
 class Statistics(Protocol):
-    """The only reader of categorical data. The scan (one x, one z, many y) is its one primitive."""
+    """The only reader of categorical data. The scan (one x, one z, many y) is its one primitive.
+
+    Statistics of data with gaps also have `gaps`, a bool for each variable, and `question_rows(x, ys, z)`, the number
+    of rows behind each y.
+    """
 
     @property
     def n_rows(self) -> int: ...  # repeats included
@@ -68,7 +72,8 @@ class Statistics(Protocol):
         Returns
         -------
         Tables
-            Exact counts. Configurations of z without rows are left out; every table adds up to `n_rows`.
+            Exact counts. Configurations of z without rows are left out; every table adds up to `n_rows`, and with gaps
+            to the rows in which x, y and all of z are observed.
         """
         ...
 

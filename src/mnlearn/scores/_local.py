@@ -227,6 +227,18 @@ def require_counts(score: str, statistics: object) -> None:
                 f"{score} cannot score by a {type(statistics).__name__}, which has no {method}. Use Counts; "
                 "continuous variables must be discretised first."
             )
+    require_complete(score, statistics)
+
+
+def require_complete(score: str, statistics: object) -> None:
+    """Raise UnsuitableError for statistics of data with gaps: terms of different rows cannot be compared."""
+    gaps: Sequence[bool] = getattr(statistics, "gaps", ())
+    if any(gaps):
+        name = getattr(statistics, "names", ())[list(gaps).index(True)]
+        raise UnsuitableError(
+            f"{score} needs complete data; {name!r} has missing values (missing='testwise'), and terms of different "
+            "rows cannot be compared. Use missing='drop_rows', or the score ib or bjp."
+        )
 
 
 class Work(dict[str, int]):

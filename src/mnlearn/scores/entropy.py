@@ -20,7 +20,7 @@ from mnlearn.data.resample import take
 from mnlearn.errors import InputError, UnsuitableError, is_number, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, Indices, Score, Statistics, VarSet
-from mnlearn.scores._local import Decomposed, as_set
+from mnlearn.scores._local import Decomposed, as_set, require_complete
 from mnlearn.scores.mpl import MPL
 from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts
@@ -355,6 +355,7 @@ def entropies_of(score: str, statistics: object) -> Entropies:
                 f"{score} cannot score by a {type(statistics).__name__}, which has no {method}. Use Counts for "
                 "categorical variables, or Moments for continuous ones."
             )
+    require_complete(score, statistics)
     return DiscreteEntropies(cast(Statistics, statistics))
 
 

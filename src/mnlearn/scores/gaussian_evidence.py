@@ -93,7 +93,7 @@ class GaussianEvidence(Decomposed):
     work: Work = field(init=False, repr=False, compare=False, default_factory=Work)
 
     def __post_init__(self) -> None:
-        if not hasattr(self.moments, "partial_correlations"):
+        if not hasattr(self.moments, "log_shares"):
             raise UnsuitableError(
                 f"GaussianEvidence cannot judge by a {type(self.moments).__name__}. Use Moments(dataset) for "
                 "continuous variables, and HybridEvidence for categorical ones."

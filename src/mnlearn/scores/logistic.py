@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from mnlearn._ties import exceeds, ranks
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import InputError, UnsuitableError, check_instance, is_number, whole_number
 from mnlearn.protocols import BoolArray, IntArray, Neighborhood, VarSet
 from mnlearn.statistics.counts import Counts
@@ -87,6 +87,7 @@ class L1Logistic:
                 raise UnsuitableError(
                     f"l1lr needs categorical variables; {name!r} is continuous. Discretise it (discretize='frequency')."
                 )
+        check_no_gaps(self.data, "l1lr")
         if not (is_number(self.gamma) and self.gamma >= 0):
             raise InputError(f"gamma must be a number of at least 0; got {self.gamma!r}. Use 0.5, or 0 for the BIC.")
         if not (is_number(self.smallest) and 0 < self.smallest < 1):
