@@ -87,6 +87,7 @@ if TYPE_CHECKING:
         DiscreteModel,
         GaussianModel,
         MarkovModel,
+        MixedModel,
         canonical_factors,
         canonical_factors_of,
         load_model,
@@ -129,7 +130,7 @@ __all__ += [
     "score",
     "validate",
 ]
-__all__ += ["DiscreteModel", "GaussianModel", "MarkovModel", "canonical_factors", "canonical_factors_of"]
+__all__ += ["DiscreteModel", "GaussianModel", "MarkovModel", "MixedModel", "canonical_factors", "canonical_factors_of"]
 __all__ += ["load_model"]
 __all__ += ["Blanket", "GroupComparison", "Intervals", "Learned", "NetworkDifference", "Resampling", "Stability", "Why"]
 __all__ += ["MPL", "PIC", "BJPScore", "Entropy", "ExtendedBIC", "HybridEvidence", "IBScore", "L1Logistic"]

@@ -114,7 +114,7 @@ def test_gaussian_models(run: Any, tmp_path: Path) -> None:
         document["rows"][0][0],
     )
     refusal = run("sample", tmp_path / "g", "--method", "gibbs").refusal()
-    assert "are for discrete models; got a gaussian one" in refusal
+    assert "are for models with states; got a gaussian one" in refusal
 
 
 def test_notes_of_a_fit_go_to_standard_error(run: Any, tmp_path: Path) -> None:
@@ -174,3 +174,34 @@ def test_empty_cells_are_filled(run: Any, model: Path, data: Path, tmp_path: Pat
     assert (tmp_path / "again.csv").read_text() == (tmp_path / "full.csv").read_text()
     assert run("predict", model, tmp_path / "other.csv", "left_handed", *form).code == 0  # has no neighbours
     assert "got '?'. Empty these cells" in run("impute", model, tmp_path / "other.csv", *form[:3]).refusal()
+
+
+def test_mixed_models_and_drawn_copies(run: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    smoker = rng.integers(2, size=300)
+    lines = [
+        f"{'yes' if s else 'no'},{70 + 10 * s + 8 * z:.2f}" for s, z in zip(smoker, rng.normal(size=300), strict=True)
+    ]
+    (tmp_path / "data.csv").write_text("smoker,pulse\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "pair.edges").write_text("smoker\tpulse\n", encoding="utf-8")
+    done = run("fit", tmp_path / "pair.edges", tmp_path / "data.csv", "--out", tmp_path / "m")
+    assert "interaction" in done.out
+    assert "by mixed from 300 rows" in done.out
+    document = run("predict", tmp_path / "m", tmp_path / "data.csv", "pulse", "--json").document()
+    assert document["columns"] == ["pulse", "deviation"]
+    words = ("--rows", 40, "--method", "enumerate", "--out", tmp_path / "drawn.csv", "--json")
+    assert run("sample", tmp_path / "m", *words).document()["rows"] == 40
+    (tmp_path / "gaps.csv").write_text("smoker,pulse\nyes,\n,85\nno,60\n", encoding="utf-8")
+    words = ("impute", tmp_path / "m", tmp_path / "gaps.csv", "--out", tmp_path / "full.csv")
+    found = run(*words, "--draws", 3, "--seed", 1, "--json").document()
+    assert found["files"]["data"] == [str(tmp_path / f"full-{k}.csv") for k in (1, 2, 3)]
+    assert (found["rows"], found["filled"]) == (3, 2)
+    texts = [(tmp_path / f"full-{k}.csv").read_text(encoding="utf-8") for k in (1, 2, 3)]
+    assert len(set(texts)) > 1
+    assert all(text.splitlines()[3] == "no,60.0" for text in texts)
+    run(*words, "--draws", 3, "--seed", 1)
+    assert texts == [(tmp_path / f"full-{k}.csv").read_text(encoding="utf-8") for k in (1, 2, 3)]
+    assert "--seed is for --draws" in run(*words, "--seed", 1).refusal()
+    assert "--draws must be" in run(*words, "--draws", 0).refusal()
+    again = ("impute", tmp_path / "m", tmp_path / "full-1.csv", "--out", tmp_path / "full.csv", "--draws", 2)
+    assert "must not name copies that replace the input" in run(*again).refusal()

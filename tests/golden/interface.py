@@ -35,7 +35,7 @@ RESULTS = (
 """Classes that the library makes: users read their members and do not call their constructors."""
 
 MEMBERS = (
-    *("Dataset", "DiscreteModel", "GaussianModel", "Graph", "MarkovBlanketSelector", "MarkovModel"),
+    *("Dataset", "DiscreteModel", "GaussianModel", "Graph", "MarkovBlanketSelector", "MarkovModel", "MixedModel"),
     *("MarkovNetworkLearner", "Moments", "NamedGraph"),
 )
 """Other classes whose members are public; tests, scores and searches are known by their constructors."""

@@ -118,7 +118,11 @@ def test_bad_settings_raise(method: Any, settings: dict[str, Any], error: type[E
         fit(grid(2, 2), binary(grid(2, 2), 20), method, **settings)
 
 
-def test_mixed_data_are_refused_with_the_way_out() -> None:
+def test_the_method_follows_the_kinds_of_the_variables() -> None:
     data = mn.read({"a": [0.5, 1.5, 2.5], "b": ["x", "y", "x"]})
-    with pytest.raises(UnsuitableError, match=r"'a' is continuous and 'b' is categorical. Discretise"):
-        fit(Graph.empty(2), data)
+    assert fit(Graph.empty(2), data).kind == "mixed"
+    codes = Dataset.from_codes([[0, 1, 2, 1], [0, 1, 1, 0]])
+    assert fit(Graph.empty(2), codes).report.method == "pseudolikelihood"
+    assert fit(Graph.empty(2), codes._with(ordinal=frozenset({"x0"}))).kind == "mixed"
+    with pytest.raises(UnsuitableError, match="'pseudolikelihood' needs categorical variables; 'a' is continuous"):
+        fit(Graph.empty(2), data, "pseudolikelihood")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn.cli import options
@@ -12,7 +13,7 @@ from mnlearn.cli.console import escaped, note, say, show_rows, simple_table, wit
 from mnlearn.cli.files import reads, writes, writes_into
 from mnlearn.cli.graph import SampleOptions
 from mnlearn.cli.options import InputOptions, NewRowOptions, OutputOptions, argument, flag, option
-from mnlearn.errors import InputError, MnlearnWarning
+from mnlearn.errors import InputError, MnlearnWarning, whole_number
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
@@ -24,14 +25,15 @@ SHOWN = 40  # edges listed without --all
 FitMethod = Annotated[
     str | None,
     option(
-        "canonical|pseudolikelihood|gaussian",
-        "By default gaussian for continuous columns, else pseudolikelihood.",
+        "canonical|pseudolikelihood|gaussian|mixed",
+        "By default gaussian if all columns are continuous, pseudolikelihood if all are nominal, else mixed.",
         show_default=False,
     ),
 ]
 FitSet = Annotated[
     list[str] | None, option("NAME=VALUE", "Setting of the method, e.g. ridge=0.1; repeatable.", "--set")
 ]
+_SCALES = {"discrete": "log odds ratio", "gaussian": "partial correlation", "mixed": "interaction"}
 _MODEL_FILES = ("model.json", "parameters-*.npy")
 ModelFolder = Annotated[str, reads(argument("MODEL", "Folder that mnlearn fit wrote."), *_MODEL_FILES)]
 NewModel = Annotated[
@@ -81,7 +83,7 @@ def fit_command(
 
 def _show_model(model: MarkovModel, out: str, uai: str | None, *, all_edges: bool) -> None:
     """Print the edges, strongest first, and the size of the model."""
-    scale = "log odds ratio" if model.kind == "discrete" else "partial correlation"
+    scale = _SCALES[model.kind]
     signs = {1: "+", -1: "−", None: ""}
     rows = [(edge.u, edge.v, f"{edge.strength:.3f}", signs[edge.sign]) for edge in model.strengths()]
     table = simple_table("edge", "", scale, "sign", numbers=(scale,))
@@ -149,28 +151,54 @@ def impute_command(
     data: options.Data,
     *,
     out: Annotated[str, writes(option("FILE", "File for the rows: .csv, .tsv or .parquet."))] = "imputed.csv",
+    draws: Annotated[
+        int | None, option("M", "Write M copies with drawn values: imputed-1.csv and so on.", show_default=False)
+    ] = None,
+    seed: Annotated[int | None, option("S", "Seed of the draws.", show_default=False)] = None,
     reading: NewRowOptions,
     output: OutputOptions,
 ) -> None:
     """Fill the empty cells of DATA with a fitted model.
 
-    Each row gets the values that are most probable together given the rest of it. Columns that the model does not have
-    are left out.
+    Each row gets the values that are most probable together given the rest of it, or with --draws values drawn given
+    the rest of it. Columns that the model does not have are left out.
 
     Examples:
       mnlearn impute model gaps.csv
+      mnlearn impute model gaps.csv --draws 5 --seed 1
       mnlearn impute model gaps.csv --missing-value ? --out complete.parquet
     """
     from mnlearn.data.writers import check_data_path, write_data
     from mnlearn.model.files import load_model
 
     check_data_path(out, "--out")
-    found = load_model(model).impute_dataset(reading.rows(data))
-    write_data(found.rows, out)
-    size = {"rows": found.rows.n_rows, "variables": found.rows.n_variables, "filled": found.filled}
-    cells = with_noun(found.filled, "empty cell")
-    text = f"{escaped(out)}: {with_noun(found.rows.n_rows, 'row')}, {cells} filled"
-    output.show(lambda: {"files": {"data": out}, **size}, lambda: say(text))
+    copies = _copies(out, data, draws, seed)
+    fitted, rows = load_model(model), reading.rows(data)
+    found = [fitted.impute_dataset(rows)] if draws is None else fitted.imputed_datasets(rows, draws, seed)
+    for copy, file in zip(found, copies, strict=True):
+        write_data(copy.rows, file)
+    first = found[0]
+    size = {"rows": first.rows.n_rows, "variables": first.rows.n_variables, "filled": first.filled}
+    files: dict[str, object] = {"data": out} if draws is None else {"data": copies}
+    shown = escaped(out) if draws is None else f"{escaped(copies[0])} and so on, {draws} in all"
+    text = f"{shown}: {with_noun(first.rows.n_rows, 'row')}, {with_noun(first.filled, 'empty cell')} filled"
+    output.show(lambda: {"files": files, **size}, lambda: say(text))
+
+
+def _copies(out: str, data: str, draws: int | None, seed: int | None) -> list[str]:
+    """Return the files of the copies; raise InputError for bad settings."""
+    if draws is None:
+        if seed is not None:
+            raise InputError(f"--seed is for --draws; got --seed {seed} alone. Add --draws 5, or drop it.")
+        return [out]
+    whole_number("--draws", draws, least=1, hint="5 are usual.")
+    if seed is not None:
+        whole_number("--seed", seed, least=0, hint="Use for example 1.")
+    path = Path(out)
+    copies = [path.with_name(f"{path.stem}-{k}{path.suffix}") for k in range(1, draws + 1)]
+    if Path(data).resolve() in [copy.resolve() for copy in copies]:
+        raise InputError(f"--out must not name copies that replace the input; got {out!r}. Name another file.")
+    return list(map(str, copies))
 
 
 def sample_command(model: ModelFolder, *, sampling: SampleOptions, output: OutputOptions) -> None:
@@ -203,14 +231,15 @@ def sample_command(model: ModelFolder, *, sampling: SampleOptions, output: Outpu
 def _draw(model: MarkovModel, sampling: SampleOptions) -> Dataset:
     """Return the rows; raise InputError if a Gaussian model gets options of chains."""
     from mnlearn.model.discrete import DiscreteModel
+    from mnlearn.model.mixed import MixedModel
     from mnlearn.simulate.gibbs import GibbsPlan
 
     sampler: Any = sampling.method
     chains = sampling.chain_settings()
-    if isinstance(model, DiscreteModel):
+    if isinstance(model, DiscreteModel | MixedModel):
         return model.sample_dataset(sampling.rows, sampling.seed, method=sampler, plan=GibbsPlan(**chains))
     if sampler != "auto" or chains:
         raise InputError(
-            "--method, --chains, --burn-in and --thin are for discrete models; got a gaussian one. Drop them."
+            "--method, --chains, --burn-in and --thin are for models with states; got a gaussian one. Drop them."
         )
     return model.sample_dataset(sampling.rows, sampling.seed)

@@ -290,7 +290,7 @@ def _terms(judge: Score, graph: Graph) -> list[tuple[tuple[int, ...], float]]:
 def fit_parameters(
     graph: GraphLike,
     data: object = None,
-    method: Literal["canonical", "pseudolikelihood", "gaussian"] | None = None,
+    method: Literal["canonical", "pseudolikelihood", "gaussian", "mixed"] | None = None,
     **options: Any,
 ) -> MarkovModel:
     """Fit the parameters of a Markov network whose structure is known.
@@ -303,18 +303,18 @@ def fit_parameters(
         Anything that `mnlearn.read` accepts. By default the data that the network was
         learned from.
     method
-        "canonical" [MBS09], "pseudolikelihood" or "gaussian"; by default "gaussian" for continuous variables and
-        "pseudolikelihood" for categorical ones.
+        "canonical" [MBS09], "pseudolikelihood", "gaussian" or "mixed"; by default "gaussian" if all variables are
+        continuous, "pseudolikelihood" if all are nominal, else "mixed".
     **options
         How the data are read: the options of `mnlearn.read`, ``discretize`` and ``bins``, as for `learn`; the model
         keeps the cuts of discretised columns. Others are settings of the method: `smoothing` and `default` (labels by
         name) of "canonical"; `interactions` ("cliques" or "pairwise"), `ridge` and `max_iterations` of
-        "pseudolikelihood"; `ridge` and `max_iterations` of "gaussian".
+        "pseudolikelihood"; `ridge` and `max_iterations` of "gaussian" and "mixed".
 
     Returns
     -------
     MarkovModel
-        A `DiscreteModel` or a `GaussianModel`; its `report` states how the fit ended.
+        A `DiscreteModel`, a `GaussianModel` or a `MixedModel`; its `report` states how the fit ended.
 
     Raises
     ------

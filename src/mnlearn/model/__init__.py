@@ -7,6 +7,7 @@ from mnlearn.model.files import load_model, save_model
 from mnlearn.model.fitting import FIT_METHODS, FIT_SETTINGS, fit, fit_precision
 from mnlearn.model.gaussian import GaussianModel, JointNormal, Normal
 from mnlearn.model.markov_model import EdgeStrength, FitReport, Imputed, MarkovModel, MostProbable
+from mnlearn.model.mixed import MixedModel
 from mnlearn.model.predictions import Predictions, predictions
 from mnlearn.model.pseudolikelihood import fit_pseudolikelihood
 
@@ -21,6 +22,7 @@ __all__ = [
     "Imputed",
     "JointNormal",
     "MarkovModel",
+    "MixedModel",
     "MostProbable",
     "Normal",
     "Predictions",

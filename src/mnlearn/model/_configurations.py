@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, row_groups
-from mnlearn.errors import InputError, UnsuitableError, check_instance
+from mnlearn.data.resample import take
+from mnlearn.errors import DataError, InputError, UnsuitableError, check_instance
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, IntArray
 from mnlearn.simulate.factors import MOST_STATES
@@ -23,7 +25,11 @@ class Configurations(NamedTuple):
 
 
 def observed(dataset: Dataset, x: int, others: Sequence[int]) -> Configurations:
-    """The observed configurations of the others, in an order that does not depend on the order of the rows."""
+    """The observed configurations of the others, in an order that does not depend on the order of the rows.
+
+    Rows in which x or one of the others is missing are left out.
+    """
+    dataset = complete_rows(dataset, [x, *others])
     card, n_records = dataset.cards[x], dataset.n_records
     groups, n_groups = row_groups([dataset.columns[y] for y in others])
     if not others:
@@ -36,6 +42,45 @@ def observed(dataset: Dataset, x: int, others: Sequence[int]) -> Configurations:
     for place, y in enumerate(others):
         codes[:, place] = dataset.columns[y][one_of]
     return Configurations(codes, counts.astype(np.float64, copy=False))
+
+
+def complete_rows(dataset: Dataset, variables: Sequence[int]) -> Dataset:
+    """The rows in which all of some variables are observed; the data as they are where none has gaps."""
+    masks = [mask for x in variables if (mask := dataset.observed(x)) is not None]
+    return take(dataset, np.flatnonzero(np.logical_and.reduce(masks))) if masks else dataset
+
+
+def unseen_states(dataset: Dataset) -> list[str]:
+    """Return notes on states that no row has and on categorical columns that never change."""
+    notes = []
+    for x, (name, card) in enumerate(zip(dataset.names, dataset.cards, strict=True)):
+        mask = dataset.observed(x)
+        column: NDArray[Any] = dataset.columns[x] if mask is None else dataset.columns[x][mask]
+        seen = len(np.unique(column)) if card else card
+        if seen == 1 and card > 1:
+            notes.append(f"{name!r} never changes: its other {card - 1} states rest on the prior alone")
+        elif seen < card:
+            notes.append(f"{name!r} has {card - seen} states that no row has; they rest on the prior alone")
+    return notes
+
+
+def rows_used(graph: Graph, dataset: Dataset) -> list[str]:
+    """Return a note on the rows that gaps leave to the variables; raise DataError if one has none."""
+    if not dataset.gaps:
+        return []
+    rows = []
+    for x, name in enumerate(dataset.names):
+        kept = complete_rows(dataset, [x, *sorted(graph.neighbors(x))])
+        if not kept.n_records:
+            raise DataError(
+                f"data must have rows in which a variable and its neighbours are observed; {name!r} has none. Fill "
+                "gaps first, or use a sparser graph."
+            )
+        rows.append(kept.n_rows)
+    return [
+        "values are missing: each variable is fitted to the rows in which it and its neighbours are observed, "
+        f"{min(rows)} to {max(rows)} of {dataset.n_rows}"
+    ]
 
 
 def check_categorical(dataset: Dataset, method: str) -> None:

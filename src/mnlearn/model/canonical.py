@@ -145,7 +145,7 @@ def canonical_factors_of(
 def most_frequent(data: Dataset) -> tuple[int, ...]:
     """The most frequent state of every variable, the first one in a tie."""
     counts = (
-        np.bincount(column.astype(np.int64), weights=data.repeats, minlength=card)
+        np.bincount(column.astype(np.int64), weights=data.repeats, minlength=card)[:card]  # without gaps
         for column, card in zip(data.columns, data.cards, strict=True)
     )
     return tuple(int(np.argmax(count)) for count in counts)

@@ -290,7 +290,7 @@ class DiscreteModel(MarkovModel):
         """The labels of a variable, in the order of the columns of `predict_proba`."""
         return self.levels[self.place("name", name)]
 
-    def impute_dataset(self, data: object) -> Imputed:
+    def impute_dataset(self, data: object, rng: np.random.Generator | None = None) -> Imputed:
         """Return the rows with every empty cell filled, and the number of these."""
         codes, present = self._incomplete(data, range(len(self.names)))
         filled_cells = int((codes[:, present] < 0).sum())
@@ -301,9 +301,12 @@ class DiscreteModel(MarkovModel):
             query = Query(self.network, asked, known, "Leave such rows out, or fill in more of them.")
             filled = codes[rows]
             for places, evidence in query.batches(codes[rows]):
-                inside = places >= 0
+                inside = np.flatnonzero(places >= 0)
+                if rng is not None:
+                    filled[inside[:, None], list(asked)] = query.drawn(evidence, places[inside], rng)
+                    continue
                 best, _ = query.best(evidence)
-                filled[np.flatnonzero(inside)[:, None], list(asked)] = best[places[inside]] if len(best) > 1 else best
+                filled[inside[:, None], list(asked)] = best[places[inside]] if len(best) > 1 else best
             codes[rows] = filled
         chosen = [(self.names[x], self.levels[x], codes[:, x]) for x in present]
         columns = tuple(column.astype(code_type(len(labels))) for _, labels, column in chosen)

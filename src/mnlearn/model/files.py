@@ -19,19 +19,24 @@ from collections.abc import Callable
 from datetime import date, datetime, time
 from math import isfinite, prod
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import numpy as np
 
 from mnlearn._atomic_files import replacing
 from mnlearn._validate import array_of_npy
+from mnlearn.data.dataset import Kind
 from mnlearn.errors import FileError, InputError, MnlearnError, check_instance, check_link, check_path, read_bytes
 from mnlearn.graphs.graph import Graph
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.gaussian import GaussianModel
 from mnlearn.model.markov_model import FitReport, Label, MarkovModel
+from mnlearn.model.mixed import MixedModel
+from mnlearn.model.mixed_network import MixedNetwork
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.factors import Factor, FactorNetwork
+from mnlearn.statistics.feature_columns import Interactions
+from mnlearn.statistics.variable_features import Features
 
 _FORMAT, _VERSION = "mnlearn-model", 1
 _DESCRIPTION = "model.json"
@@ -68,7 +73,7 @@ def save_model(model: MarkovModel, path: str | os.PathLike[str]) -> None:
     True
     """
     check_instance("model", model, MarkovModel, "Fit one: mnlearn.fit_parameters(graph, data).")
-    body, numbers = (_discrete_body if isinstance(model, DiscreteModel) else _gaussian_body)(model)
+    body, numbers = _BODIES[model.kind](model)
     buffer = io.BytesIO()
     np.save(buffer, np.ascontiguousarray(numbers, dtype="<f8"), allow_pickle=False)
     array = buffer.getvalue()
@@ -193,8 +198,7 @@ def _discrete_from(document: dict[str, Any], numbers: FloatArray) -> DiscreteMod
     names = _strings("names", document["names"])
     levels = tuple(tuple(_label(label) for label in _list("levels", labels)) for labels in document["levels"])
     for name, labels in zip(names, levels, strict=True):
-        if len(set(labels)) < len(labels):
-            raise FileError(f"the labels of {name!r} must differ; got {labels!r}. Save the model again.")
+        _check_labels(name, labels)
     cards = tuple(map(len, levels))
     factors, start = [], 0
     for scope in document["factors"]:
@@ -205,6 +209,11 @@ def _discrete_from(document: dict[str, Any], numbers: FloatArray) -> DiscreteMod
         raise FileError(f"the factors must have {len(numbers)} numbers in all; got {start}. Save the model again.")
     cuts = {name: _ascending(name, points) for name, points in document["cuts"].items() if name in names}
     return DiscreteModel(names, levels, FactorNetwork(cards, factors), _fit_from(document["fit"]), cuts)
+
+
+def _check_labels(name: str, labels: tuple[Label, ...]) -> None:
+    if len(set(labels)) < len(labels):
+        raise FileError(f"the labels of {name!r} must differ; got {labels!r}. Save the model again.")
 
 
 def _gaussian_body(model: Any) -> tuple[dict[str, Any], FloatArray]:
@@ -227,9 +236,86 @@ def _gaussian_from(document: dict[str, Any], numbers: FloatArray) -> GaussianMod
     return GaussianModel(names, Graph(n, edges), mean, scale, precision, _fit_from(document["fit"]))
 
 
+def _mixed_body(model: Any) -> tuple[dict[str, Any], FloatArray]:
+    """Labels, kinds, numbers of features and edges; then features, parameters of each variable, and interactions."""
+    network = model.network
+    body = {
+        "levels": [None if labels is None else [_plain(label) for label in labels] for labels in model.levels],
+        "cuts": {name: np.asarray(cuts).tolist() for name, cuts in model.cuts.items()},
+        "kinds": list(model.kinds),
+        "features": [each.size for each in network.features],
+        "edges": [list(edge) for edge in model.graph.edges],
+    }
+    found = network.interactions
+    parts = [np.empty(0)]
+    for x, each in enumerate(network.features):
+        own = np.array([each.center, each.scale, found.linear[x], found.curvature[x]])
+        parts += [each.table.ravel(), found.thresholds[x]] if each.card else [own]
+    parts += [found.weights[edge].ravel() for edge in model.graph.edges]
+    return body, np.concatenate(parts)
+
+
+def _mixed_from(document: dict[str, Any], numbers: FloatArray) -> MixedModel:
+    names = _strings("names", document["names"])
+    levels = tuple(
+        None if labels is None else tuple(_label(label) for label in _list("levels", labels))
+        for labels in _list("levels", document["levels"])
+    )
+    kinds, sizes = _strings("kinds", document["kinds"]), _indices(document["features"])
+    edges = [_indices(edge) for edge in document["edges"]]
+    features, thresholds, linear, curvature = [], [], np.zeros(len(names)), np.ones(len(names))
+    left = _Numbers(numbers)
+    for x, (labels, kind, size) in enumerate(zip(levels, kinds, sizes, strict=True)):
+        if (kind in ("nominal", "ordinal")) != (labels is not None) or kind not in get_args(Kind):
+            raise FileError(f"kinds must agree with levels; got {kind!r} for {names[x]!r}. Save the model again.")
+        if labels is not None:
+            _check_labels(names[x], labels)
+            features.append(Features(cast(Kind, kind), left.next(len(labels), size)))
+            thresholds.append(left.next(len(labels)))
+            continue
+        center, scale, linear[x], curvature[x] = left.next(4).tolist()
+        features.append(Features(cast(Kind, kind), np.empty((0, 0)), center, scale))
+        thresholds.append(np.empty(0))
+        if not (scale >= 0 and isfinite(center) and isfinite(scale) and features[-1].size == size):
+            raise FileError(f"the scale of {names[x]!r} must be a number of at least 0; got another. Save it again.")
+    graph = Graph(len(names), edges)
+    weights = {edge: left.next(sizes[edge[0]], sizes[edge[1]]) for edge in graph.edges}
+    left.end()
+    network = MixedNetwork(graph, tuple(features), Interactions(tuple(thresholds), linear, curvature, weights))
+    cuts = {name: _ascending(name, points) for name, points in document["cuts"].items() if name in names}
+    return MixedModel(names, levels, network, _fit_from(document["fit"]), cuts)
+
+
+class _Numbers:
+    """The parameters of a file, taken one part after the other."""
+
+    def __init__(self, numbers: FloatArray) -> None:
+        self._numbers, self._start = numbers, 0
+
+    def next(self, *shape: int) -> FloatArray:
+        """Return the next part."""
+        start, self._start = self._start, self._start + prod(shape)
+        if self._start > len(self._numbers):
+            raise FileError(f"the model must have more than {len(self._numbers)} numbers. Save the model again.")
+        return self._numbers[start : self._start].reshape(shape).copy()
+
+    def end(self) -> None:
+        """Raise FileError if numbers are left."""
+        if self._start < len(self._numbers):
+            raise FileError(
+                f"the model must have {self._start} numbers; got {len(self._numbers)}. Save the model again."
+            )
+
+
 _KINDS: dict[str, Callable[[dict[str, Any], FloatArray], MarkovModel]] = {
     "discrete": _discrete_from,
     "gaussian": _gaussian_from,
+    "mixed": _mixed_from,
+}
+_BODIES: dict[str, Callable[[Any], tuple[dict[str, Any], FloatArray]]] = {
+    "discrete": _discrete_body,
+    "gaussian": _gaussian_body,
+    "mixed": _mixed_body,
 }
 
 

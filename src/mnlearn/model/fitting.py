@@ -1,4 +1,4 @@
-"""Fit the parameters of a model on a known graph, by one of three methods."""
+"""Fit the parameters of a model on a known graph, by one of four methods."""
 
 from __future__ import annotations
 
@@ -10,20 +10,25 @@ import numpy as np
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import DataError, InputError, UnsuitableError, check_instance, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Graph
+from mnlearn.model._configurations import rows_used, unseen_states
 from mnlearn.model.canonical import canonical_factors, check_graph_size, most_frequent
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.gaussian import GaussianModel
+from mnlearn.model.inference import by_pattern
 from mnlearn.model.markov_model import FitReport, Levels, MarkovModel
+from mnlearn.model.mixed_fit import fit_mixed
 from mnlearn.model.pseudolikelihood import fit_pseudolikelihood
 from mnlearn.protocols import FloatArray
 from mnlearn.statistics.correlation import correlation_of_rows
+from mnlearn.statistics.variable_features import features_of
 
-FitMethod = Literal["canonical", "pseudolikelihood", "gaussian"]
+FitMethod = Literal["canonical", "pseudolikelihood", "gaussian", "mixed"]
 FIT_METHODS: tuple[str, ...] = get_args(FitMethod)
 FIT_SETTINGS: Mapping[str, tuple[str, ...]] = {
     "canonical": ("smoothing", "default"),
     "pseudolikelihood": ("interactions", "ridge", "max_iterations"),
     "gaussian": ("ridge", "max_iterations"),
+    "mixed": ("ridge", "max_iterations"),
 }
 """Which settings each method has."""
 
@@ -36,13 +41,15 @@ def fit(graph: Graph, data: Dataset, method: str | None = None, **settings: Any)
     graph
         Over the columns of the data.
     data
-        All categorical, or all continuous.
+        Variables of any kind. With gaps the part of each variable is fitted to the rows in which it and its neighbours
+        are observed; "gaussian" fits all values by the EM algorithm.
     method
-        "canonical" (`canonical_factors`), "pseudolikelihood" (`fit_pseudolikelihood`) or "gaussian" (`fit_precision`);
-        by default "gaussian" for continuous variables and "pseudolikelihood" for categorical ones.
+        "canonical" (`canonical_factors`), "pseudolikelihood" (`fit_pseudolikelihood`), "gaussian" (`fit_precision`) or
+        "mixed" (`fit_mixed`); by default "gaussian" if all variables are continuous, "pseudolikelihood" if all are
+        nominal, else "mixed".
     **settings
         Of the method: `smoothing` and `default` (labels by name) of "canonical"; `interactions`, `ridge` and
-        `max_iterations` of "pseudolikelihood"; `ridge` and `max_iterations` of "gaussian".
+        `max_iterations` of "pseudolikelihood"; `ridge` and `max_iterations` of "gaussian" and "mixed".
 
     Raises
     ------
@@ -72,15 +79,11 @@ def fit(graph: Graph, data: Dataset, method: str | None = None, **settings: Any)
 
 
 def _method_for(data: Dataset) -> str:
-    """By the type of the variables, which must be one."""
-    continuous = [name for name, card in zip(data.names, data.cards, strict=True) if not card]
-    if continuous and len(continuous) < data.n_variables:
-        other = next(name for name, card in zip(data.names, data.cards, strict=True) if card)
-        raise UnsuitableError(
-            f"a model needs variables of one type; {continuous[0]!r} is continuous and {other!r} is categorical. "
-            "Discretise the continuous ones (discretize='frequency'), or choose columns of one type."
-        )
-    return "gaussian" if continuous else "pseudolikelihood"
+    """By the kinds of the variables."""
+    kinds = set(data.kinds)
+    if kinds == {"continuous"}:
+        return "gaussian"
+    return "pseudolikelihood" if kinds == {"nominal"} else "mixed"
 
 
 def _canonical(graph: Graph, data: Dataset, settings: dict[str, Any]) -> MarkovModel:
@@ -91,7 +94,7 @@ def _canonical(graph: Graph, data: Dataset, settings: dict[str, Any]) -> MarkovM
     labels = _levels(data)
     chosen = {name: labels[x][found.default[x]] for x, name in enumerate(data.names)}
     report = FitReport(
-        "canonical", data.n_rows, settings={"smoothing": 0.5, **settings, "default": chosen}, notes=_unseen(data)
+        "canonical", data.n_rows, settings={"smoothing": 0.5, **settings, "default": chosen}, notes=_notes(graph, data)
     )
     return DiscreteModel(data.names, labels, found.network, report, dict(data.cuts))
 
@@ -100,7 +103,7 @@ def _pseudolikelihood(graph: Graph, data: Dataset, settings: dict[str, Any]) -> 
     """Factors by L-BFGS."""
     found = fit_pseudolikelihood(graph, data, **settings)
     used = {"interactions": "cliques", "ridge": 1.0, **settings}
-    notes = _unseen(data)
+    notes = _notes(graph, data)
     if not found.converged:
         notes = (*notes, f"not converged: up to {found.gap:.2g} nats short of the optimum; raise max_iterations")
     report = FitReport("pseudolikelihood", data.n_rows, found.converged, found.iterations, used, notes)
@@ -117,6 +120,8 @@ def _gaussian(graph: Graph, data: Dataset, settings: dict[str, Any]) -> MarkovMo
     ]
     if found.ridge and settings.get("ridge") is None:
         notes.append(f"the correlations are singular: shrunk by a ridge of 1 / (N + 1) = {found.ridge:.3g}")
+    if data.gaps:
+        notes.append("values are missing: fitted by the EM algorithm, which takes them for missing at random")
     if not found.converged:
         notes.append("not converged: raise max_iterations, or use a larger ridge")
     used = {**settings, "ridge": found.ridge}
@@ -128,6 +133,7 @@ _FITS: dict[str, Callable[[Graph, Dataset, dict[str, Any]], MarkovModel]] = {
     "canonical": _canonical,
     "pseudolikelihood": _pseudolikelihood,
     "gaussian": _gaussian,
+    "mixed": fit_mixed,
 }
 
 
@@ -154,16 +160,9 @@ def _states(default: object, data: Dataset) -> tuple[int, ...]:
     return tuple(states)
 
 
-def _unseen(data: Dataset) -> tuple[str, ...]:
-    """Return notes on states that no row has and on columns that never change."""
-    notes = []
-    for name, card, column in zip(data.names, data.cards, data.columns, strict=True):
-        seen = len(np.unique(column))
-        if seen == 1 and card > 1:
-            notes.append(f"{name!r} never changes: its other {card - 1} states rest on the prior alone")
-        elif seen < card:
-            notes.append(f"{name!r} has {card - seen} states that no row has; they rest on the prior alone")
-    return tuple(notes)
+def _notes(graph: Graph, data: Dataset) -> tuple[str, ...]:
+    """Return notes on states that no row has, columns that never change, and rows lost to gaps."""
+    return (*unseen_states(data), *rows_used(graph, data))
 
 
 # The maximum-likelihood precision matrix with zeros where the graph has no edge:
@@ -185,6 +184,7 @@ def _unseen(data: Dataset) -> tuple[str, ...]:
 
 SMALLEST_EIGENVALUE = 1e-8  # of a correlation matrix that is used as it is
 TOLERANCE = 1e-10  # of the implied correlations, from sweep to sweep
+EM_TOLERANCE = 1e-8  # of means and covariances in standard units, from step to step
 
 
 class FittedPrecision(NamedTuple):
@@ -230,6 +230,8 @@ def fit_precision(
     """
     _check(graph, data, ridge)
     whole_number("max_iterations", max_iterations, least=1, hint="Use for example 1000.")
+    if data.gaps:
+        return _fit_with_gaps(graph, data, ridge, max_iterations)
     correlation, scale = correlation_of_rows(data)
     np.fill_diagonal(correlation, 1.0)
     chosen = ridge if ridge is not None else _ridge_needed(correlation, data.n_rows)
@@ -238,6 +240,68 @@ def fit_precision(
     _check_definite(shrunk, chosen)
     precision, converged, sweeps = constrained_precision(shrunk, _among(graph, scale > 0), max_iterations)
     return FittedPrecision(_means(data), scale, precision, chosen, converged, sweeps)
+
+
+# With gaps the likelihood of what is observed is maximised by the EM algorithm: the moments of all variables are those
+# expected under the present model, given what is observed of each row; then the precision matrix follows as above.
+
+
+def _fit_with_gaps(graph: Graph, data: Dataset, ridge: float | None, max_iterations: int) -> FittedPrecision:
+    """Return the fit to rows with missing values, by the EM algorithm."""
+    features = [features_of(data, x) for x in range(data.n_variables)]
+    first = np.array([each.center for each in features])
+    unit = np.array([each.scale or 1.0 for each in features])
+    z = np.stack(
+        [(column.astype(np.float64) - m) / s for column, m, s in zip(data.columns, first, unit, strict=True)], 1
+    )
+    varies = np.array([each.size > 0 for each in features])
+    z[:, ~varies] = 0.0
+    weights = np.ones(len(z)) if data.repeats is None else data.repeats.astype(np.float64)
+    groups = list(by_pattern(~np.isnan(z)))
+    among, chosen = _among(graph, varies), 0.0 if ridge is None else ridge
+    mean: FloatArray = np.zeros(len(first))
+    covariance: FloatArray = np.eye(len(first))
+    converged, step, precision, sweeps_ended = False, 0, covariance, True
+    while not converged and step < max_iterations:
+        step += 1
+        new_mean, moments = _expected_moments(z, weights, groups, mean, covariance)
+        scale = np.where(varies, np.sqrt(np.maximum(np.diag(moments), 1e-300)), 1.0)
+        correlation = moments / scale[:, None] / scale
+        np.fill_diagonal(correlation, 1.0)
+        if ridge is None and chosen == 0.0:
+            chosen = _ridge_needed(correlation, data.n_rows)
+        shrunk = (1.0 - chosen) * correlation
+        np.fill_diagonal(shrunk, 1.0)
+        _check_definite(shrunk, chosen)
+        precision, sweeps_ended, _ = constrained_precision(shrunk, among)
+        new_covariance: FloatArray = np.asarray(np.linalg.inv(precision) * scale[:, None] * scale, dtype=np.float64)
+        moved = max(np.abs(new_mean - mean).max(), np.abs(new_covariance - covariance).max())
+        mean, covariance, converged = new_mean, new_covariance, bool(moved <= EM_TOLERANCE)
+    own = np.where(varies, unit * scale, 0.0)
+    return FittedPrecision(first + unit * mean, own, precision, chosen, converged and sweeps_ended, step)
+
+
+def _expected_moments(
+    z: FloatArray,
+    weights: FloatArray,
+    groups: list[tuple[frozenset[int], Any]],
+    mean: FloatArray,
+    covariance: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the expected mean and covariance (divisor N) of all variables, given the observed values of each row."""
+    filled, extra = z - mean, np.zeros_like(covariance)
+    for known, rows in groups:
+        seen, unseen = sorted(known), [x for x in range(len(mean)) if x not in known]
+        if not unseen:
+            continue
+        slopes = np.linalg.lstsq(covariance[np.ix_(seen, seen)], covariance[np.ix_(seen, unseen)], rcond=None)[0]
+        filled[np.ix_(rows, unseen)] = filled[np.ix_(rows, seen)] @ slopes
+        left = covariance[np.ix_(unseen, unseen)] - covariance[np.ix_(unseen, seen)] @ slopes
+        extra[np.ix_(unseen, unseen)] += weights[rows].sum() * left
+    total = weights.sum()
+    shift = weights @ filled / total
+    centred = filled - shift
+    return mean + shift, (centred.T @ (centred * weights[:, None]) + extra) / total
 
 
 def constrained_precision(

@@ -253,14 +253,16 @@ class GaussianModel(MarkovModel):
             deviation[rows] = sqrt(covariance[unknown.index(x), unknown.index(x)])
         return self.mean[x] + self.scale[x] * mean, self.scale[x] * deviation
 
-    def impute_dataset(self, data: object) -> Imputed:
+    def impute_dataset(self, data: object, rng: np.random.Generator | None = None) -> Imputed:
         """Return the rows with every empty cell filled, and the number of these."""
         values, present = incomplete_numbers(data, self.names)
         filled = int(np.isnan(values[:, present]).sum())
         z = self._scaled(values, range(len(self.names)))
         for known, rows in by_pattern(~np.isnan(z)):
             if len(known) < len(self.names):
-                unknown, centre, _ = self._unknown(z[rows], known)
+                unknown, centre, covariance = self._unknown(z[rows], known)
+                if rng is not None:
+                    centre = centre + rng.standard_normal(centre.shape) @ np.linalg.cholesky(covariance).T
                 values[rows[:, None], unknown] = self.mean[unknown] + self.scale[unknown] * centre
         return Imputed(continuous_dataset(values[:, present], [self.names[x] for x in present]), filled)
 

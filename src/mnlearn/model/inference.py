@@ -129,6 +129,27 @@ class Query:
             found[:, x] = choices[(rows, *(found[:, y] for y in scope))]
         return found[:, list(self.asked)], np.broadcast_to(log_p, (n_rows,))
 
+    def drawn(self, evidence: Mapping[int, Codes], places: Codes, rng: np.random.Generator) -> Codes:
+        """Return states of the asked variables, drawn for each row given its place in the evidence.
+
+        Raises
+        ------
+        InputError
+            If a table would be too large.
+        """
+        self._check(max(cells for _, cells in self._order))
+        tables, steps = self._reduced(evidence), []
+        for x, _ in self._order:
+            tables, (scope, table) = _eliminated(tables, x, self.network.cards, _log_sum)
+            steps.append((x, scope[:-1], table))
+        found = np.zeros((len(places), self.network.n_variables), dtype=np.intp)
+        for x, scope, table in reversed(steps):
+            rows = places if len(table) > 1 else np.zeros_like(places)
+            logs = table[(rows, *(found[:, y] for y in scope))]
+            sums = np.exp(logs - logs.max(1, keepdims=True)).cumsum(1)
+            found[:, x] = (sums < rng.random((len(places), 1)) * sums[:, -1:]).sum(1)
+        return found[:, list(self.asked)]
+
     def _check(self, cells: int) -> None:
         """Raise InputError for a table that is too large."""
         if cells > LARGEST_TABLE:

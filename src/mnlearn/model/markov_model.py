@@ -1,6 +1,7 @@
-"""Fitted Markov networks: the interface that discrete and Gaussian models share.
+"""Fitted Markov networks: the interface that all models share.
 
-`DiscreteModel` (a product of factors) and `GaussianModel` (a precision matrix) are the two kinds. Variables are named
+`DiscreteModel` (a product of factors), `GaussianModel` (a precision matrix) and `MixedModel` (pairwise interactions of
+variables of any kind) are the three kinds. Variables are named
 here, as a model is used on other data than it was fitted to: columns are matched by name, states by label.
 """
 
@@ -15,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._validate import Seed
+from mnlearn._validate import Seed, fresh, rng_from
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.writers import FrameKind, frame_of_dataset
-from mnlearn.errors import InputError, check_mapping, tuple_of, unknown_name
+from mnlearn.errors import InputError, check_mapping, tuple_of, unknown_name, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray
 
@@ -30,7 +31,7 @@ class FitReport:
     Attributes
     ----------
     method
-        "canonical", "pseudolikelihood" or "gaussian".
+        "canonical", "pseudolikelihood", "gaussian" or "mixed".
     n_rows
         How many rows they were fitted to.
     converged
@@ -54,8 +55,9 @@ class FitReport:
 class EdgeStrength(NamedTuple):
     """How strongly two variables depend on each other given all others; a list of them makes a data frame.
 
-    The strength is at least 0: of a discrete model a log odds ratio, of a Gaussian one a partial correlation. The sign
-    is 1 or −1, and None where there is none: more than two states, or a dependence that others may turn round.
+    The strength is at least 0: of a discrete model a log odds ratio, of a Gaussian one a partial correlation, of a
+    mixed one a standardised interaction. The sign is 1 or −1, and None where there is none: more than two states
+    without an order, or a dependence that others may turn round.
     """
 
     u: str
@@ -88,7 +90,7 @@ class MarkovModel(ABC):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """ "discrete" or "gaussian"."""
+        """ "discrete", "gaussian" or "mixed"."""
 
     @property
     @abstractmethod
@@ -221,18 +223,51 @@ class MarkovModel(ABC):
         Notes
         -----
         Given what is known of a row, the filled values are those of `most_probable`, for continuous variables the
-        means. They are best guesses, not draws: the completed table varies less than complete data would.
+        means. They are best guesses, not draws: the completed table varies less than complete data would. Use
+        `impute_draws` for standard errors.
         """
         return frame_of_dataset(self.impute_dataset(data).rows, self.frame if frame is None else frame)
 
+    def impute_draws(
+        self, data: object, n_copies: int = 5, seed: Seed | None = None, *, frame: FrameKind | None = None
+    ) -> list[Any]:
+        """Return several copies of the rows, every empty cell filled with a draw given the rest of its row.
+
+        Parameters
+        ----------
+        data
+            As for `impute`.
+        n_copies
+            Number of copies: multiple imputations.
+        seed
+            An integer, or a generator to draw from; the same seed gives the same copies. None draws fresh ones.
+        frame
+            As for `sample`.
+
+        Notes
+        -----
+        The parameters are the same in all copies. So the copies differ by what is unknown of the values, not by what is
+        unknown of the model.
+        """
+        chosen = self.frame if frame is None else frame
+        return [frame_of_dataset(copy.rows, chosen) for copy in self.imputed_datasets(data, n_copies, seed)]
+
+    def imputed_datasets(self, data: object, n_copies: int = 5, seed: Seed | None = None) -> list[Imputed]:
+        """Return the copies of `impute_draws` as data sets, each with the number of cells that were filled."""
+        count = whole_number("n_copies", n_copies, least=1, hint="5 are usual.")
+        rng = rng_from(fresh(seed))
+        return [self.impute_dataset(data, rng) for _ in range(count)]
+
     @abstractmethod
-    def impute_dataset(self, data: object) -> Imputed:
+    def impute_dataset(self, data: object, rng: np.random.Generator | None = None) -> Imputed:
         """Return the rows of `impute` as a `Dataset`, and the number of cells that were filled.
 
         Parameters
         ----------
         data
             As for `impute`.
+        rng
+            Generator to draw the values from, given what is known of each row; by default the most probable ones.
         """
 
     @abstractmethod

@@ -20,6 +20,7 @@ from mnlearn.errors import MnlearnError, UnsuitableError
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.gaussian import GaussianModel
 from mnlearn.model.markov_model import MarkovModel
+from mnlearn.model.mixed import MixedModel
 from mnlearn.model.rows import incomplete_numbers, incomplete_states
 
 
@@ -90,13 +91,18 @@ def predictions(model: MarkovModel, data: object, column: str) -> Predictions:
         return _of_states(model, data, column)
     if isinstance(model, GaussianModel):
         return _of_numbers(model, data, column)
-    raise UnsuitableError(f"model must be a DiscreteModel or a GaussianModel; got a {type(model).__name__}. Fit one.")
+    if isinstance(model, MixedModel):
+        numeric = model.levels[model.place("column", column)] is None
+        return _of_numbers(model, data, column) if numeric else _of_states(model, data, column)
+    raise UnsuitableError(
+        f"model must be a DiscreteModel, GaussianModel or MixedModel; got a {type(model).__name__}. Fit one."
+    )
 
 
-def _of_states(model: DiscreteModel, data: object, column: str) -> Predictions:
+def _of_states(model: DiscreteModel | MixedModel, data: object, column: str) -> Predictions:
     """The most probable label and the probability of each."""
     chances = model.predict_proba(data, column)
-    labels = model.levels[model.place("column", column)]
+    labels = model.labels(column)
     best = np.argmax(chances, axis=1)
     known, weights = _known(model, data, column)
     accuracy = None if known is None else _average(best == known, known >= 0, weights)
@@ -106,7 +112,7 @@ def _of_states(model: DiscreteModel, data: object, column: str) -> Predictions:
     return Predictions(column, table, "accuracy", accuracy)
 
 
-def _of_numbers(model: GaussianModel, data: object, column: str) -> Predictions:
+def _of_numbers(model: GaussianModel | MixedModel, data: object, column: str) -> Predictions:
     """The mean and the deviation given the neighbours."""
     means, spread = model.predict(data, column), model.predict_deviation(data, column)
     known, weights = _known(model, data, column)
@@ -123,14 +129,17 @@ def _average(values: NDArray[Any], known: NDArray[np.bool_], weights: NDArray[np
     return float(np.average(values[known], weights=None if weights is None else weights[known]))
 
 
-def _known(model: DiscreteModel | GaussianModel, data: object, column: str) -> tuple[NDArray[Any] | None, Any]:
+def _known(
+    model: DiscreteModel | GaussianModel | MixedModel, data: object, column: str
+) -> tuple[NDArray[Any] | None, Any]:
     """Return the column itself, where the data hold it in a form that the model knows, and the repeats of the rows."""
     x, coded = model.place("column", column), already_coded(data)
+    labels = None if isinstance(model, GaussianModel) else model.levels[x]
     try:
-        if isinstance(model, GaussianModel):
+        if labels is None:
             known: NDArray[Any] = incomplete_numbers(data, [column])[0]
         else:
-            known = incomplete_states(data, [column], (model.levels[x],), model.cuts)[0]
+            known = incomplete_states(data, [column], (labels,), getattr(model, "cuts", {}))[0]
     except MnlearnError:
         return None, None
     return known[:, 0], None if coded is None else coded.repeats

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data._checks import code_type
 from mnlearn.data.columns import UndeclaredError
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.data.readers import already_coded, read_incomplete, read_rows
 from mnlearn.errors import DataError, UnsuitableError
 from mnlearn.model.markov_model import Label, Levels
@@ -38,6 +38,7 @@ def categorical_rows(data: object, names: Sequence[str], levels: Levels, cuts: M
             raise _unknown_state(error.column, levels[names.index(error.column)], error.label) from error
     coded.verify()
     rows = coded.select(names)
+    check_no_gaps(rows, "the likelihood of a model", "impute()")
     columns = tuple(
         _coded(name, column, given, labels, cuts.get(name))
         for name, column, given, labels in zip(names, rows.columns, rows.levels, levels, strict=True)
@@ -52,6 +53,7 @@ def continuous_rows(data: object, names: Sequence[str]) -> Dataset:
         coded = read_rows(data, columns=names, types=dict.fromkeys(names, "continuous"))
     coded.verify()
     rows = coded.select(names)
+    check_no_gaps(rows, "the likelihood of a model", "impute()")
     for name, card in zip(rows.names, rows.cards, strict=True):
         if card:
             raise _not_numbers(name, card)
@@ -91,18 +93,54 @@ def incomplete_numbers(data: object, names: Sequence[str]) -> tuple[FloatArray, 
     place = {name: x for x, name in enumerate(names)}
     found = np.full((len(columns[0].values), len(names)), np.nan)
     for name, values, known, levels in columns:
-        if levels is not None:
-            raise _not_numbers(name, len(levels))
-        if np.isinf(values).any():
-            raise DataError(f"data must have finite numbers in column {name!r}; got an infinite one. Correct it.")
-        found[known, place[name]] = values[known]
+        found[known, place[name]] = _finite(name, values[known], levels)
     return found, [place[column.name] for column in columns]
+
+
+def incomplete_values(
+    data: object, names: Sequence[str], levels: Sequence[tuple[Label, ...] | None], cuts: Mapping[str, FloatArray]
+) -> tuple[FloatArray, list[int]]:
+    """Return codes and numbers of the rows, NaN where a value is unknown, and the variables with a column in the data.
+
+    A variable without levels is a number.
+    """
+    known_levels = {name: labels for name, labels in zip(names, levels, strict=True) if labels is not None}
+    declared = {
+        name: [label for label in labels if label is not None]
+        for name, labels in known_levels.items()
+        if name not in cuts
+    }
+    types: Any = {name: "continuous" for name in names if name not in known_levels}
+    try:
+        columns = read_incomplete(data, names, types=types, levels=declared)
+    except UndeclaredError as error:
+        raise _unknown_state(error.column, known_levels[error.column], error.label) from error
+    place = {name: x for x, name in enumerate(names)}
+    found = np.full((len(columns[0].values), len(names)), np.nan)
+    for name, values, known, given in columns:
+        labels = known_levels.get(name)
+        if labels is None:
+            found[known, place[name]] = _finite(name, values[known], given)
+            continue
+        found[known, place[name]] = _coded(name, values[known], given, labels, cuts.get(name))
+        if None in labels:
+            found[~known, place[name]] = labels.index(None)
+    return found, [place[column.name] for column in columns]
+
+
+def _finite(name: str, values: NDArray[Any], levels: tuple[Label, ...] | None) -> NDArray[Any]:
+    """Return a column of finite numbers; raise an error for others."""
+    if levels is not None:
+        raise _not_numbers(name, len(levels))
+    if np.isinf(values).any():
+        raise DataError(f"data must have finite numbers in column {name!r}; got an infinite one. Correct it.")
+    return values
 
 
 def _not_numbers(name: str, card: int) -> UnsuitableError:
     """Return the error for a column of states where a Gaussian model needs numbers."""
     return UnsuitableError(
-        f"data must have numbers in every column of a Gaussian model; {name!r} has {card} states. Read it with "
+        f"data must have numbers in every column of numbers of the model; {name!r} has {card} states. Read it with "
         f"types={{{name!r}: 'continuous'}}."
     )
 
