@@ -189,7 +189,7 @@ def test_mixed_models_and_drawn_copies(run: Any, tmp_path: Path) -> None:
     assert "by mixed from 300 rows" in done.out
     document = run("predict", tmp_path / "m", tmp_path / "data.csv", "pulse", "--json").document()
     assert document["columns"] == ["pulse", "deviation"]
-    words = ("--rows", 40, "--method", "enumerate", "--out", tmp_path / "drawn.csv", "--json")
+    words: tuple[Any, ...] = ("--rows", 40, "--method", "enumerate", "--out", tmp_path / "drawn.csv", "--json")
     assert run("sample", tmp_path / "m", *words).document()["rows"] == 40
     (tmp_path / "gaps.csv").write_text("smoker,pulse\nyes,\n,85\nno,60\n", encoding="utf-8")
     words = ("impute", tmp_path / "m", tmp_path / "gaps.csv", "--out", tmp_path / "full.csv")
@@ -203,5 +203,5 @@ def test_mixed_models_and_drawn_copies(run: Any, tmp_path: Path) -> None:
     assert texts == [(tmp_path / f"full-{k}.csv").read_text(encoding="utf-8") for k in (1, 2, 3)]
     assert "--seed is for --draws" in run(*words, "--seed", 1).refusal()
     assert "--draws must be" in run(*words, "--draws", 0).refusal()
-    again = ("impute", tmp_path / "m", tmp_path / "full-1.csv", "--out", tmp_path / "full.csv", "--draws", 2)
+    again: tuple[Any, ...] = (*words[:2], tmp_path / "full-1.csv", *words[3:], "--draws", 2)
     assert "must not name copies that replace the input" in run(*again).refusal()

@@ -134,3 +134,54 @@ def test_too_many_states_are_a_message(monkeypatch: pytest.MonkeyPatch, caplog: 
     assert rows[0].accuracy is None
     assert rows[0].r2 is not None
     assert "['grade', 'effort']" in caplog.text
+
+
+def several_kinds(rows: int, missing: float) -> mn.Dataset:
+    """A nominal column, an ordinal one with words, a continuous one and a count."""
+    rng = np.random.default_rng(2)
+    town, mood = rng.integers(3, size=rows), rng.integers(4, size=rows)
+    pulse = 60 + 6.0 * town + 4.0 * mood + rng.normal(size=rows) * 4
+    visits = rng.poisson(np.exp((pulse - 60) / 15)).astype(float)
+    columns: list[Any] = [town.astype(np.uint8), mood.astype(np.uint8), pulse, visits]
+    for column, card in zip(columns, (3, 4, 0, 0), strict=True):
+        column[rng.random(rows) < missing] = card or np.nan
+    names = ("town", "mood", "pulse", "visits")
+    levels = (("a", "b", "c"), ("low", "so-so", "fine", "great"), None, None)
+    kinds: Any = {"ordinal": frozenset({"mood"}), "counted": frozenset({"visits"})}
+    return mn.Dataset(names, (3, 4, 0, 0), tuple(columns), levels, **kinds, gaps=frozenset(names if missing else ()))
+
+
+def network_of(data: mn.Dataset, edges: list[tuple[int, int]]) -> Learned:
+    return Learned("gsmn", data.names, Result(Graph(data.n_variables, edges), None, {}, True, {}, {}), data)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_variables_of_several_kinds(missing: float) -> None:
+    data = several_kinds(800, missing)
+    learned = network_of(data, [(0, 2), (1, 2), (2, 3)])
+    rows = learned.predictability_list(5)
+    assert [row.type for row in rows] == ["categorical", "ordinal", "continuous", "count"]
+    town, mood, pulse, visits = rows
+    assert town.r2 is None
+    assert town.normalised_cv is not None
+    assert town.normalised_cv > 0.2
+    assert mood.r2_cv is not None
+    assert mood.r2_cv > 0.2
+    assert mood.accuracy_cv is not None
+    assert pulse.r2_cv is not None
+    assert pulse.r2_cv > 0.6
+    assert pulse.accuracy is None
+    assert visits.r2_cv is not None
+    kept = np.ones(800, dtype=bool) if not missing else data.observed("pulse") & data.observed("visits")  # type: ignore[operator]
+    numbers: Any = np.log1p(data.columns[3][kept].astype(float))
+    r = np.corrcoef(data.columns[2][kept].astype(float), numbers)[0, 1]
+    assert visits.r2 == pytest.approx(r**2)
+    assert list(learned.predictability(5, frame="pandas").columns) == ALL
+
+
+def test_gaps_that_leave_too_few_rows_are_reported(caplog: pytest.LogCaptureFixture) -> None:
+    a, b = np.array([0, 1, 2, 2] * 10, dtype=np.uint8), np.array([2, 2, 0, 1] * 10, dtype=np.uint8)
+    data = mn.Dataset(("a", "b"), (2, 2), (a, b), ((0, 1), (0, 1)), gaps=frozenset("ab"))
+    rows = network_of(data, [(0, 1)]).predictability_list(5)
+    assert rows[0] == Predictability("a", "categorical", 1)
+    assert "no predictability of 'a': 0 complete rows for 5 folds" in caplog.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import mnlearn as mn
 from mnlearn.errors import FileError, InputError, MnlearnError, UnknownNameError
+from mnlearn.graphs.graph import Graph
 from mnlearn.results.stability import DROPPED, Stability
 from mnlearn.results.weight_samples import SampledWeights
 from mnlearn.simulate import example
@@ -280,3 +282,26 @@ def test_the_time_includes_the_centralities_and_cancelling_keeps_those_so_far(
 def test_fewer_samples_than_shares_are_refused(learned: mn.Learned) -> None:
     with pytest.raises(InputError, match="n_samples must be at least 14, one for each share of dropped rows; got 13"):
         learned.stability(13, n_jobs=1)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_tables_of_several_kinds_have_intervals_and_stability(missing: float) -> None:
+    rng = np.random.default_rng(1)
+    town = rng.integers(3, size=300).astype(np.uint8)
+    pulse = 2.0 * (town == 2) + rng.normal(size=300)
+    weight = 0.6 * pulse + rng.normal(size=300)
+    town[rng.random(300) < missing] = 3
+    weight[rng.random(300) < missing] = np.nan
+    names, gaps = ("town", "pulse", "weight"), frozenset({"town", "weight"} if missing else ())
+    data = mn.Dataset(names, (3, 0, 0), (town, pulse, weight), (("a", "b", "c"), None, None), gaps=gaps)
+    source = mn.learn({"a": pulse.tolist(), "b": (pulse + rng.normal(size=300)).tolist()})
+    result = replace(source.result, graph=Graph(3, [(0, 1), (1, 2)]), support={})
+    learned = replace(source, names=names, result=result, data=data)
+    assert learned.weights is not None
+    assert learned.weights.measure == "standardised interaction"
+    found = learned.intervals(30, relearn=False, n_jobs=1)
+    rows = found.edges("pyarrow").to_pylist()
+    assert {(row["u"], row["v"]) for row in rows} == {("town", "pulse"), ("pulse", "weight")}
+    for row in rows:
+        assert 0 < row["low"] < row["weight"] < row["high"] < 1.5
+    assert 0 <= learned.stability(30, relearn=False, n_jobs=1).cs_coefficient["strength"] <= 1

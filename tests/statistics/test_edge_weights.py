@@ -14,9 +14,11 @@ from scipy.optimize import minimize
 import mnlearn as mn
 from mnlearn.data import Dataset, read
 from mnlearn.data.discretize import discretize
+from mnlearn.data.resample import take
 from mnlearn.graphs.graph import Graph
 from mnlearn.statistics import edge_weights as module
 from mnlearn.statistics.edge_weights import EdgeWeights, edge_weights, ordered_variables, sampled_edge_weights
+from mnlearn.statistics.mixed_pseudolikelihood import edge_value, fit_interactions
 
 Edges = Collection[tuple[int, int]]
 
@@ -56,7 +58,7 @@ def test_a_partial_correlation_is_what_the_inverse_covariance_says(
 ) -> None:
     edges = {(min(p), max(p)) for p in pairs if p[0] != p[1]}
     graph, table = Graph(5, edges), mixed(seed)
-    data = read({f"v{k}": table[:, k].tolist() for k in range(5)}, types={"v1": "categorical", "v2": "categorical"})
+    data = read({f"v{k}": table[:, k].tolist() for k in range(5)}, types={f"v{k}": "continuous" for k in range(5)})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_WHOLE_UP_TO", whole)
         found = weights(data, edges)
@@ -146,7 +148,8 @@ def test_a_neighbour_without_order_is_held_fixed_too() -> None:
     assert alone[0, 1] > 0.5
     assert fixed.values[0, 1] < -0.5
     assert (fixed.sign((0, 1)), fixed.sign((0, 2))) == (-1, 0)
-    assert set(fixed.values) == {(0, 1)}
+    assert fixed.measure == "standardised interaction"
+    assert fixed.values[0, 2] > 0
 
 
 def test_without_an_order_the_weight_is_information_in_nats() -> None:
@@ -165,7 +168,7 @@ def test_without_an_order_the_weight_is_information_in_nats() -> None:
 def test_what_has_no_order_or_never_changes_has_no_sign() -> None:
     data = read({"yes": ["no", "yes"] * 6, "word": ["a", "b", "c", "c"] * 3, "same": [1.5] * 12, "n": [1, 2, 4] * 4})
     assert ordered_variables(data) == (True, False, True, True)
-    assert set(values(data, [(0, 1), (0, 2), (0, 3), (2, 3)])) == {(0, 3)}
+    assert set(values(data, [(0, 1), (0, 2), (0, 3), (2, 3)])) == {(0, 1), (0, 3)}
 
 
 def test_intervals_are_ordered() -> None:
@@ -251,3 +254,110 @@ def test_an_edge_of_a_constant_has_no_weight_and_holds_nothing_fixed(
     found = values(data, [(0, 1), (0, 2)])
     assert list(found) == [(0, 1)]
     assert found[0, 1] == pytest.approx(np.corrcoef(table[:, 0], table[:, 3])[0, 1])
+
+
+# Tables of several kinds, and gaps.
+
+
+def several_kinds(n_rows: int = 600, missing: float = 0.0) -> Any:
+    """A nominal, a binary, an ordinal, a continuous column, and a count."""
+    rng = np.random.default_rng(8)
+    a, o = rng.integers(3, size=n_rows), rng.integers(5, size=n_rows)
+    b = (rng.random(n_rows) < 0.2 + 0.15 * o).astype(int)
+    c = 0.8 * a - 0.7 * b + rng.normal(size=n_rows)
+    d = rng.poisson(np.exp(0.4 * c)).astype(float)
+    columns: list[Any] = [a.astype(np.uint8), b.astype(np.uint8), o.astype(np.uint8), c, d]
+    cards = (3, 2, 5, 0, 0)
+    for column, card in zip(columns, cards, strict=True):
+        column[rng.random(n_rows) < missing] = card or np.nan
+    levels = (("x", "y", "z"), ("no", "yes"), ("lo", "lower", "mid", "high", "top"), None, None)
+    kinds: Any = {"ordinal": frozenset("o"), "counted": frozenset("d"), "gaps": frozenset[str]()}
+    if missing:
+        kinds["gaps"] = frozenset("abocd")
+    return Dataset(("a", "b", "o", "c", "d"), cards, tuple(columns), levels, **kinds)
+
+
+MIXED_EDGES = [(0, 3), (1, 2), (1, 3), (3, 4), (0, 2)]
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.15])
+def test_tables_of_several_kinds_have_standardised_interactions(missing: float) -> None:
+    data = several_kinds(missing=missing)
+    found = weights(data, MIXED_EDGES)
+    assert found.measure == "standardised interaction"
+    assert "partial correlations between numbers" in found.words
+    assert found.ordered == (False, True, True, True, True)
+    assert [found.sign(edge) for edge in sorted(MIXED_EDGES)] == [0, 0, 1, -1, 1]
+    assert found.values[0, 3] > 0.2
+    fitted = fit_interactions(data, sorted(MIXED_EDGES))  # to its end; weights need fewer digits
+    k = fitted.interactions.curvature
+    for u, v in MIXED_EDGES[:3]:
+        ends = (fitted.features[u], fitted.features[v])
+        expected = edge_value(ends, fitted.interactions.weights[u, v], (float(k[u]), float(k[v])))
+        assert found.values[u, v] == pytest.approx(expected, abs=2e-3)
+    rows = (
+        np.ones(data.n_records, dtype=bool)
+        if not missing
+        else np.logical_and.reduce([data.observed(x) for x in (0, 1, 3, 4)])
+    )
+    table = np.column_stack(
+        [data.columns[3], np.log1p(data.columns[4]), data.columns[0] == 1, data.columns[0] == 2, data.columns[1]]
+    )
+    assert found.values[3, 4] == pytest.approx(slow_partial(table[rows].astype(float), 0, 1, [2, 3, 4]), abs=1e-9)
+
+
+def test_interactions_of_binary_variables_and_of_a_number_are_on_one_scale() -> None:
+    rng = np.random.default_rng(3)
+    a = rng.integers(2, size=20_000)
+    b = (rng.random(20_000) < np.where(a == 1, 0.7, 0.3)).astype(np.uint8)
+    z = rng.normal(size=20_000)
+    data = Dataset(("a", "b", "z"), (2, 2, 0), (a.astype(np.uint8), b, z), ((0, 1), (0, 1), None))
+    assert values(data, [(0, 1)])[0, 1] == pytest.approx(np.log((0.7 / 0.3) ** 2) / 4, abs=0.02)
+    x, y = rng.normal(size=(2, 20_000))
+    y = 0.3 * x + np.sqrt(1 - 0.09) * y
+    split = Dataset(("x", "y"), (2, 0), ((x > 0).astype(np.uint8), y), ((0, 1), None))
+    # The correlation of y with the sign of x, for a correlation of 0.3 with x itself.
+    assert values(split, [(0, 1)])[0, 1] == pytest.approx(0.3 * np.sqrt(2 / np.pi), abs=0.03)
+
+
+def test_ordinal_tables_have_partial_correlations_of_their_scores() -> None:
+    data = several_kinds().select(["b", "o"])
+    found = weights(data, [(0, 1)])
+    assert found.measure == "partial correlation"
+    assert found.values[0, 1] == pytest.approx(np.corrcoef(data.columns[0], data.columns[1])[0, 1])
+
+
+@pytest.mark.parametrize("cards", [(2, 2, 2, 2), (3, 3, 3, 3), (0, 0, 0, 0), "nominal"])
+def test_gaps_leave_each_edge_the_rows_of_its_family(cards: Any) -> None:
+    rng = np.random.default_rng(5)
+    edges, neighbors = [(0, 1), (1, 2), (2, 3)], [{1}, {0, 2}, {1, 3}, {2}]
+    labels = ("p", "q", "r") if cards == "nominal" else (0, 1, 2)
+    sizes = (3, 3, 3, 3) if cards == "nominal" else cards
+    z = rng.normal(size=(300, 4)).cumsum(axis=1)
+    columns: list[Any] = []
+    for k, card in enumerate(sizes):
+        cut = np.quantile(z[:, k], np.arange(1, card) / card) if card else None
+        column = z[:, k].copy() if cut is None else np.searchsorted(cut, z[:, k]).astype(np.uint8)
+        column[rng.random(300) < 0.2] = card or np.nan
+        columns.append(column)
+    levels = tuple(labels[:card] if card else None for card in sizes)
+    data = Dataset(tuple("abcd"), sizes, tuple(columns), levels, gaps=frozenset("abcd"))
+    found = edge_weights(data, neighbors)
+    complete = data._with(gaps=frozenset[str]())
+    for u, v in edges:
+        family = sorted({u, v} | neighbors[u] | neighbors[v])
+        rows = np.flatnonzero(np.logical_and.reduce([mask for x in family if (mask := data.observed(x)) is not None]))
+        part = Graph(4, [(x, y) for x, y in edges if u in (x, y) or v in (x, y)])
+        kept = take(complete, rows).select(family)
+        place = {x: k for k, x in enumerate(family)}
+        around = [{place[y] for y in part.neighbors(x) if y in place} for x in family]
+        expected = edge_weights(kept, around)
+        assert expected.measure == found.measure
+        assert found.values[u, v] == pytest.approx(expected.values[place[u], place[v]], abs=1e-12)
+
+
+def test_pairs_without_common_rows_have_no_weight() -> None:
+    a, b = np.array([0, 1, 2, 2] * 10, dtype=np.uint8), np.array([2, 2, 0, 1] * 10, dtype=np.uint8)
+    data = Dataset(("a", "b"), (2, 2), (a, b), ((0, 1), (0, 1)), gaps=frozenset("ab"))
+    assert edge_weights(data, [{1}, {0}]).values == {}
+    assert [found.values for found in sampled_edge_weights([data, data], [{1}, {0}])] == [{}, {}]

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from mnlearn import Dataset
 from mnlearn.data._checks import code_type
 from mnlearn.data.resample import take
-from mnlearn.errors import InputError
 from mnlearn.statistics.mixed_pseudolikelihood import MixedPseudoLikelihood, fit_interactions
 from mnlearn.statistics.variable_features import contrasts, features_of
 
@@ -152,7 +151,13 @@ def test_repeats_are_rows_and_many_rows_end_at_the_same_optimum(monkeypatch: pyt
 
     monkeypatch.setattr(mixed_pseudolikelihood, "_MANY_ROWS", 30)
     warm = fit_interactions(data, PAIRS)
+    data = table(3000)
+    rough = fit_interactions(data, PAIRS, precise=False)
     monkeypatch.setattr(mixed_pseudolikelihood, "_MANY_ROWS", 10**9)
+    exact = fit_interactions(data, PAIRS)
+    for pair in PAIRS:  # two steps from the fit to a share of the rows
+        np.testing.assert_allclose(rough.interactions.weights[pair], exact.interactions.weights[pair], atol=5e-3)
+    data = table(60)
     cold = fit_interactions(data, PAIRS)
     for pair in PAIRS:
         np.testing.assert_allclose(warm.interactions.weights[pair], cold.interactions.weights[pair], atol=1e-7)
@@ -172,11 +177,12 @@ def test_a_family_without_rows_constants_and_separated_states_stay_finite() -> N
     assert found.converged
     assert all(np.isfinite(w).all() for w in found.interactions.weights.values())
     assert found.interactions.weights[2, 3].size == 0
+    codes, numbers = np.full(5, 3, dtype=np.uint8), np.full(5, np.nan)
     empty = Dataset(
-        ("a", "b"), (2, 0), (np.full(5, 2, dtype=np.uint8), np.ones(5)), ((0, 1), None), gaps=frozenset("a")
+        ("a", "b"), (3, 0), (codes, numbers), (("l", "m", "h"), None), ordinal=frozenset("a"), gaps=frozenset("ab")
     )
-    with pytest.raises(InputError, match="'a' has none"):
-        features_of(empty, 0)
+    assert [features_of(empty, x).size for x in (0, 1)] == [0, 0]
+    assert fit_interactions(empty, [(0, 1)]).interactions.weights[0, 1].size == 0
 
 
 def test_contrasts_are_orthonormal_and_scores_standardised() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -91,6 +93,27 @@ def take(dataset: Dataset, kept: NDArray[np.integer]) -> Dataset:
     """
     repeats = None if dataset.repeats is None else dataset.repeats[kept]
     return dataset._rows(np.asarray(kept, dtype=np.int64), repeats)
+
+
+def complete_rows(dataset: Dataset, variables: Sequence[int]) -> Dataset:
+    """Return the rows in which all of some variables are observed; these variables have no gaps any more.
+
+    Examples
+    --------
+    >>> gaps = Dataset(("z",), (0,), (np.array([1.0, np.nan, 2.0]),), (None,), gaps=frozenset({"z"}))
+    >>> complete_rows(gaps, [0]).columns[0].tolist()
+    [1.0, 2.0]
+    """
+    masks = {x: mask for x in variables if (mask := dataset.observed(x)) is not None}
+    if not masks:
+        return dataset
+    kept = take(dataset, np.flatnonzero(np.logical_and.reduce(list(masks.values()))))
+    columns = list(kept.columns)
+    for x in masks:
+        if dataset.cards[x]:
+            columns[x] = columns[x].astype(_checks.code_type(dataset.cards[x]))
+            columns[x].flags.writeable = False
+    return kept._with(columns=tuple(columns), gaps=dataset.gaps - {dataset.names[x] for x in masks})
 
 
 def without_foreign_levels(part: Dataset, whole: Dataset) -> Dataset:

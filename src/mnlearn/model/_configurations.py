@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, row_groups
-from mnlearn.data.resample import take
+from mnlearn.data.resample import complete_rows
 from mnlearn.errors import DataError, InputError, UnsuitableError, check_instance
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, IntArray
@@ -42,12 +42,6 @@ def observed(dataset: Dataset, x: int, others: Sequence[int]) -> Configurations:
     for place, y in enumerate(others):
         codes[:, place] = dataset.columns[y][one_of]
     return Configurations(codes, counts.astype(np.float64, copy=False))
-
-
-def complete_rows(dataset: Dataset, variables: Sequence[int]) -> Dataset:
-    """The rows in which all of some variables are observed; the data as they are where none has gaps."""
-    masks = [mask for x in variables if (mask := dataset.observed(x)) is not None]
-    return take(dataset, np.flatnonzero(np.logical_and.reduce(masks))) if masks else dataset
 
 
 def unseen_states(dataset: Dataset) -> list[str]:

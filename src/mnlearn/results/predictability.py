@@ -13,15 +13,15 @@ import numpy as np
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.normal_scores import normal_scores
+from mnlearn.data.resample import complete_rows
 from mnlearn.errors import InputError, is_number, whole_number
 from mnlearn.results.edges import Frame, frame_of
 from mnlearn.statistics.neighbor_regressions import NeighborRegressions
-from mnlearn.statistics.observed import Observed
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
 
-VariableType: TypeAlias = Literal["continuous", "ordinal", "categorical"]
+VariableType: TypeAlias = Literal["continuous", "count", "ordinal", "categorical"]
 
 OF_NUMBERS = ("r2", "r2_cv")
 OF_STATES = ("accuracy", "accuracy_cv", "marginal", "normalised", "normalised_cv")
@@ -34,8 +34,8 @@ class Predictability(NamedTuple):
     Attributes
     ----------
     variable, type, neighbours
-        Its name; ``"continuous"``, ``"ordinal"`` (three or more numeric states) or ``"categorical"``; and how many
-        neighbours it has.
+        Its name; ``"continuous"``, ``"count"``, ``"ordinal"`` (declared, or three or more numeric states) or
+        ``"categorical"``; and how many neighbours it has.
     r2, r2_cv
         Share of the variance that a linear regression on the neighbours explains, in all rows and in rows that it was
         not fitted to. The second is negative where the mean predicts better.
@@ -128,7 +128,7 @@ class Predictable:
 def known_columns(rows: list[Predictability]) -> list[str]:
     """Return the numbers that the types of the variables have."""
     types = {row.type for row in rows}
-    return [*OF_NUMBERS] * bool(types - {"categorical"}) + [*OF_STATES] * bool(types - {"continuous"})
+    return [*OF_NUMBERS] * bool(types - {"categorical"}) + [*OF_STATES] * bool(types - {"continuous", "count"})
 
 
 def predictability_of(learned: Learned, folds: int, seed: int) -> list[Predictability]:
@@ -143,33 +143,24 @@ def predictability_of(learned: Learned, folds: int, seed: int) -> list[Predictab
     data = learned.data
     if learned.settings.get("transform") == "normal_scores":
         data = normal_scores(data)
-    around = [learned.graph.neighbors(x) for x in range(data.n_variables)]
     if data.gaps:
-        rows = _predicted_with_gaps(data, around, folds, seed)
-    else:
-        fits = NeighborRegressions(data, folds, seed)
-        rows = [_predicted(data, fits, x, around[x]) for x in range(data.n_variables)]
-    left_out = [row.variable for row in rows if row.type != "continuous" and row.accuracy is None]
+        return [_predicted_with_gaps(data, x, learned.graph.neighbors(x), folds, seed) for x in range(data.n_variables)]
+    fits = NeighborRegressions(data, folds, seed)
+    rows = [_predicted(data, fits, x, learned.graph.neighbors(x)) for x in range(data.n_variables)]
+    left_out = [row.variable for row in rows if row.type in ("ordinal", "categorical") and row.accuracy is None]
     if left_out:
         _log.warning("no predictability of %r: there are too many states for a regression", left_out)
     return rows
 
 
-def _predicted_with_gaps(data: Dataset, around: list[frozenset[int]], folds: int, seed: int) -> list[Predictability]:
-    """Return the predictability of each variable in the rows in which it and its neighbours are observed.
-
-    With fewer of these rows than folds there are no numbers.
-    """
-    found, observed = [], Observed(data)
-    for x, neighbors in enumerate(around):
-        variables = sorted({x, *neighbors})
-        rows = observed.complete(variables)
-        if rows is None or rows.n_rows < folds:
-            found.append(Predictability(data.names[x], type_of(data, x), len(neighbors)))
-            continue
-        beside = frozenset(variables.index(y) for y in neighbors)
-        found.append(_predicted(rows, NeighborRegressions(rows, folds, seed), variables.index(x), beside))
-    return found
+def _predicted_with_gaps(data: Dataset, x: int, neighbors: frozenset[int], folds: int, seed: int) -> Predictability:
+    """Return the predictability of one variable in the rows in which it and its neighbours are observed."""
+    family = [x, *sorted(neighbors)]
+    rows = complete_rows(data.select(family), range(len(family)))
+    if rows.n_records < folds:
+        _log.warning("no predictability of %r: %d complete rows for %d folds", data.names[x], rows.n_records, folds)
+        return Predictability(data.names[x], type_of(data, x), len(neighbors))
+    return _predicted(rows, NeighborRegressions(rows, folds, seed), 0, frozenset(range(1, len(family))))
 
 
 def _predicted(data: Dataset, fits: NeighborRegressions, x: int, neighbors: frozenset[int]) -> Predictability:
@@ -179,7 +170,7 @@ def _predicted(data: Dataset, fits: NeighborRegressions, x: int, neighbors: froz
     if kind != "categorical":
         r2, r2_cv = fits.explained(x, neighbors) or (None, None)
         found = found._replace(r2=r2, r2_cv=r2_cv)
-    if kind == "continuous":
+    if kind in ("continuous", "count"):
         return found
     marginal = float(np.bincount(data.columns[x], data.repeats).max() / data.n_rows)
     accuracies = fits.guessed(x, neighbors)
@@ -191,8 +182,9 @@ def _predicted(data: Dataset, fits: NeighborRegressions, x: int, neighbors: froz
 
 
 def type_of(data: Dataset, x: int) -> VariableType:
-    """Return the type of a variable: numeric states are ordinal from three on, since the order of two says nothing."""
+    """Return the type of a variable: an order of states counts from three on, since that of two says nothing."""
     levels = data.levels[x]
     if levels is None:
-        return "continuous"
-    return "ordinal" if len(levels) > 2 and all(map(is_number, levels)) else "categorical"
+        return "count" if data.names[x] in data.counted else "continuous"
+    ordered = data.names[x] in data.ordinal or all(map(is_number, levels))
+    return "ordinal" if len(levels) > 2 and ordered else "categorical"

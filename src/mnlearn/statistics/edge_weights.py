@@ -5,11 +5,14 @@
   log-F(1, 1) prior on every coefficient [GM15] keeps it finite if a cell is empty.
 - All variables ordered (numbers, numeric states, intervals, or binary): the partial correlation given the neighbours of
   both ends. Numeric states count as the numbers that they are.
-- Some variable without an order: the conditional mutual information in nats per row given the other neighbours of one
-  end, averaged over both ends, minus its expectation dof / (2 N) under independence, at least 0. It has a sign only
-  between two ordered variables: that of the partial correlation.
+- Both states and numbers, or ordinal variables beside nominal ones of three and more states: the standardised
+  interaction of `mixed_edge_weights`.
+- Some other variable without an order: the conditional mutual information in nats per row given the other neighbours
+  of one end, averaged over both ends, minus its expectation dof / (2 N) under independence, at least 0. It has a sign
+  only between two ordered variables: that of the partial correlation.
 
-A pair without an edge has weight 0.
+A pair without an edge has weight 0. With gaps the weight of an edge has the rows in which both ends and all their
+neighbours are observed.
 """
 
 from __future__ import annotations
@@ -21,13 +24,17 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.resample import complete_rows
 from mnlearn.protocols.statistics import FloatArray, IntArray
 from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts
-from mnlearn.statistics.observed import Observed
 
 WeightMeasure: TypeAlias = Literal[
-    "log odds ratio", "partial correlation", "penalised partial correlation", "mutual information"
+    "log odds ratio",
+    "partial correlation",
+    "penalised partial correlation",
+    "mutual information",
+    "standardised interaction",
 ]
 Neighbors: TypeAlias = Sequence[Collection[int]]
 
@@ -35,6 +42,7 @@ _WHOLE_UP_TO = 2000  # variables: all their correlations take 32 MB
 _BLOCK = 2_000_000  # numbers held at a time
 _SAME = 1e-9  # share of a variance; less is rounding
 _ITERATIONS, _PRECISION, _LARGEST_STEP = 100, 1e-10, 4.0
+_FEWEST_ROWS = 4  # with which an edge of data with gaps has a weight
 _MOST_STATES = 20  # of a variable without an order that is held fixed
 
 
@@ -45,8 +53,8 @@ class EdgeWeights:
     Attributes
     ----------
     measure
-        ``"log odds ratio"``, ``"partial correlation"``, ``"penalised partial correlation"`` (of the graphical lasso)
-        or ``"mutual information"``.
+        ``"log odds ratio"``, ``"partial correlation"``, ``"penalised partial correlation"`` (of the graphical lasso),
+        ``"mutual information"`` or ``"standardised interaction"``.
     values
         The weight of each edge (u, v) with u < v; an edge whose weight is undefined, as between a variable and a copy
         of its neighbour, is left out.
@@ -80,6 +88,8 @@ _WORDS: Mapping[WeightMeasure, str] = {
     "partial correlation": "partial correlations given the neighbours of both ends",
     "penalised partial correlation": "partial correlations given all others, shrunk by the penalty",
     "mutual information": "mutual information given the other neighbours, in nats; only ordered variables have a sign",
+    "standardised interaction": "standardised interactions given the other neighbours, partial correlations between "
+    "numbers; nominal variables of three and more states have no sign",
 }
 
 
@@ -100,8 +110,7 @@ def edge_weights(data: Dataset, neighbors: Neighbors) -> EdgeWeights:
     Parameters
     ----------
     data
-        The data, as the method saw them. With gaps, the weight of an edge is from the rows in which both ends and their
-        neighbours are observed; an edge without such rows has none.
+        The data, as the method saw them.
     neighbors
         The neighbours of each variable.
 
@@ -113,45 +122,29 @@ def edge_weights(data: Dataset, neighbors: Neighbors) -> EdgeWeights:
     ('log odds ratio', 1.3, 1.39)
     """
     ordered = ordered_variables(data)
-    measure: WeightMeasure = "mutual information"
+    if is_mixed(data):
+        from mnlearn.statistics.mixed_edge_weights import interactions  # which needs this module
+
+        signed = tuple(kind != "nominal" or card <= 2 for kind, card in zip(data.kinds, data.cards, strict=True))
+        return EdgeWeights("standardised interaction", interactions(data, neighbors, signed), signed)
+    measure: WeightMeasure = "partial correlation" if all(ordered) else "mutual information"
     if all(card in (1, 2) for card in data.cards):
         measure = "log odds ratio"
-    elif all(ordered) or not all(data.cards):
-        measure = "partial correlation"
-    find = _values_with_gaps if data.gaps else _values
-    return EdgeWeights(measure, find(measure, data, neighbors, ordered), ordered)
+    values = _with_gaps if data.gaps else _weights
+    return EdgeWeights(measure, values(measure, data, neighbors, ordered), ordered)
 
 
-def _values(
+def _weights(
     measure: WeightMeasure, data: Dataset, neighbors: Neighbors, ordered: tuple[bool, ...]
 ) -> dict[tuple[int, int], float]:
-    """Return the weights of all edges by a measure."""
+    """Return the weights of all edges by one measure."""
     if measure == "log odds ratio":
         return _log_odds_ratios([data], neighbors)[0]
-    signs = _partial_correlations(data, neighbors, ordered)
+    partial = _partial_correlations(data, neighbors, ordered)
     if measure == "partial correlation":
-        return signs
+        return partial
     strength = mutual_information(data, neighbors)
-    return {(u, v): float(np.copysign(strength[u, v], signs.get((u, v), 1.0))) for u, v in _edges(neighbors)}
-
-
-def _values_with_gaps(
-    measure: WeightMeasure, data: Dataset, neighbors: Neighbors, ordered: tuple[bool, ...]
-) -> dict[tuple[int, int], float]:
-    """Return the weight of each edge from the rows in which both ends and their neighbours are observed."""
-    found: dict[tuple[int, int], float] = {}
-    observed = Observed(data)
-    for u, v in _edges(neighbors):
-        variables = sorted({u, v, *neighbors[u], *neighbors[v]})
-        rows, place = observed.complete(variables), {w: k for k, w in enumerate(variables)}
-        if rows is None:
-            continue
-        ends = [neighbors[x] if x in (u, v) else [w for w in (u, v) if x in neighbors[w]] for x in variables]
-        around = [{place[w] for w in beside} for beside in ends]
-        part = _values(measure, rows, around, tuple(ordered[x] for x in variables))
-        if (place[u], place[v]) in part:
-            found[u, v] = part[place[u], place[v]]
-    return found
+    return {(u, v): float(np.copysign(strength[u, v], partial.get((u, v), 1.0))) for u, v in edges_of(neighbors)}
 
 
 def sampled_edge_weights(samples: Sequence[Dataset], neighbors: Neighbors) -> list[EdgeWeights]:
@@ -169,19 +162,46 @@ def sampled_edge_weights(samples: Sequence[Dataset], neighbors: Neighbors) -> li
     return [EdgeWeights("log odds ratio", values, ordered) for values in _log_odds_ratios(samples, neighbors)]
 
 
+def is_mixed(data: Dataset) -> bool:
+    """Return whether there are states and numbers, or ordinal and nominal variables of three and more states."""
+    kinds = {kind for kind, card in zip(data.kinds, data.cards, strict=True) if card > 2}
+    return (any(data.cards) and not all(data.cards)) or {"nominal", "ordinal"} <= kinds
+
+
+def _with_gaps(
+    measure: WeightMeasure, data: Dataset, neighbors: Neighbors, ordered: tuple[bool, ...]
+) -> dict[tuple[int, int], float]:
+    """Return the weight of each edge from the rows in which its ends and their neighbours are observed."""
+    values: dict[tuple[int, int], float] = {}
+    for u, v in edges_of(neighbors):
+        family = [u, v, *sorted((set(neighbors[u]) | set(neighbors[v])) - {u, v})]
+        rows = complete_rows(data.select(family), range(len(family)))
+        if rows.n_records < _FEWEST_ROWS:
+            continue
+        place = {x: k for k, x in enumerate(family)}
+        around = [{place[y] for y in neighbors[x]} for x in (u, v)] + [set()] * (len(family) - 2)
+        found = _weights(measure, rows, around, tuple(ordered[x] for x in family))
+        if (0, 1) in found:
+            values[u, v] = found[0, 1]
+    return values
+
+
 def ordered_variables(data: Dataset) -> tuple[bool, ...]:
-    """Return whether each variable has an order: continuous, binary, discretised, or with numeric states."""
+    """Return whether each variable has an order: numeric, binary, ordinal, discretised, or with numeric states."""
     return tuple(
-        levels is None or len(levels) <= 2 or name in data.cuts or all(map(_is_number, levels))
+        levels is None or len(levels) <= 2 or name in data.cuts or name in data.ordinal or all(map(_is_number, levels))
         for name, levels in zip(data.names, data.levels, strict=True)
     )
 
 
 def numbers_of(data: Dataset, x: int, *, ordered: bool) -> FloatArray:
-    """Return x as columns of numbers: its values, its numeric states, the codes of ordered ones, or indicators."""
+    """Return x as columns: values, log(1 + count), ordinal scores, numeric states, ordered codes, or indicators."""
     values, levels = data.columns[x], data.levels[x]
     if levels is None:
-        return values.astype(np.float64)[:, None]
+        numbers = values.astype(np.float64)[:, None]
+        return np.log1p(numbers) if data.names[x] in data.counted else numbers
+    if data.names[x] in data.ordinal:
+        return data.level_scores(x)[values.astype(np.int64)][:, None]
     codes = values.astype(np.int64)
     if all(map(_is_number, levels)):
         return np.asarray([float(level) for level in levels])[codes][:, None]  # type: ignore[arg-type]
@@ -198,7 +218,7 @@ def mutual_information(data: Dataset, neighbors: Neighbors) -> FloatArray:
     return np.maximum((found + found.T) / 2, 0.0)
 
 
-def _edges(neighbors: Neighbors) -> list[tuple[int, int]]:
+def edges_of(neighbors: Neighbors) -> list[tuple[int, int]]:
     return [(u, v) for u, around in enumerate(neighbors) for v in sorted(around) if u < v]
 
 
@@ -220,7 +240,7 @@ def _log_odds_ratios(samples: Sequence[Dataset], neighbors: Neighbors) -> list[d
                 for y, value in zip(members, next(fitted), strict=True):
                     edge = (min(x, y), max(x, y))
                     values[edge] = values.get(edge, 0.0) + value / 2
-    return [{edge: values[edge] for edge in _edges(neighbors)} for values in found]
+    return [{edge: values[edge] for edge in edges_of(neighbors)} for values in found]
 
 
 def _batches(samples: Sequence[Dataset], neighbors: Neighbors) -> Iterator[list[tuple[int, list[int]]]]:
@@ -310,10 +330,10 @@ def _partial_correlations(
     data: Dataset, neighbors: Neighbors, ordered: tuple[bool, ...]
 ) -> dict[tuple[int, int], float]:
     """Return the partial correlation of each edge of ordered variables, given the neighbours of both ends."""
-    table = _Table(data, ordered)
+    table = NumberTable(data, ordered)
     given = {
         (u, v): sorted((set(neighbors[u]) | set(neighbors[v])) - {u, v})
-        for u, v in _edges(neighbors)
+        for u, v in edges_of(neighbors)
         if ordered[u] and ordered[v]
     }
     found: dict[tuple[int, int], float] = {}
@@ -358,7 +378,7 @@ def _partials(blocks: FloatArray) -> list[float | None]:
     return [value if known else None for value, known in zip(r, clear, strict=True)]
 
 
-class _Table:
+class NumberTable:
     """Columns as numbers: standardised if ordered, else one indicator column per state."""
 
     def __init__(self, data: Dataset, ordered: tuple[bool, ...]) -> None:

@@ -105,11 +105,6 @@ class FeatureColumn:
         return cls(table, states, np.empty(0), known, one_hot)
 
     @cached_property
-    def features(self) -> FloatArray:
-        """Rows × features."""
-        return self.times(np.eye(self.table.shape[1]))
-
-    @cached_property
     def known_states(self) -> NDArray[np.intp]:
         """The states, 0 where they are missing."""
         return np.zeros(0, dtype=np.intp) if self.states is None else np.where(self.known, self.states, 0)

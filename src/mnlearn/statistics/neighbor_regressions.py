@@ -1,6 +1,7 @@
 """Regressions of a variable on its neighbours, fitted to all rows and to all folds but one.
 
-- Numbers: linear regression. Numeric states count as the numbers that they are, states without an order as indicators.
+- Numbers: linear regression, of a count that of log(1 + count). Numeric states count as the numbers that they are,
+  levels of ordinal variables as their scores, states without an order as indicators.
 - States: multinomial logistic regression, which is the conditional distribution of a variable in a pairwise Markov
   network. The predictors are an indicator for each state of a neighbour, and the standardised values of a continuous
   one. A ridge penalty of ½ Σ β² on all coefficients but the intercepts, on the scale of the log-likelihood of all rows,
@@ -18,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import InputError, check_room
 from mnlearn.protocols.statistics import FloatArray, IntArray
 from mnlearn.statistics.edge_weights import numbers_of, ordered_variables
@@ -55,6 +56,7 @@ class NeighborRegressions:
     """
 
     def __init__(self, data: Dataset, folds: int, seed: int) -> None:
+        check_no_gaps(data, "a regression on neighbours", "the rows in which they are observed")
         most = min(data.n_rows, _MOST_NUMBERS // max(data.n_records, 1))
         if folds > most:
             raise InputError(
@@ -65,7 +67,8 @@ class NeighborRegressions:
         repeats = np.ones(data.n_records, dtype=np.int64) if data.repeats is None else data.repeats[order]
         columns = tuple(column[order] for column in data.columns)
         weighting = data.weighting if data.is_weighted else None
-        self._data = Dataset(data.names, data.cards, columns, data.levels, repeats, weighting=weighting)
+        kinds: Any = {"ordinal": data.ordinal, "counted": data.counted}
+        self._data = Dataset(data.names, data.cards, columns, data.levels, repeats, weighting=weighting, **kinds)
         self._ordered = ordered_variables(data)
         self._held = _dealt(repeats, folds, seed)
         self._repeats = repeats.astype(np.float64)
@@ -130,7 +133,7 @@ class NeighborRegressions:
                 states, codes = np.unique(values, return_inverse=True)
                 blocks.append(np.eye(len(states))[codes[first]])
             else:
-                blocks.append(self._standardised(values.astype(np.float64)[:, None])[first])
+                blocks.append(self._standardised(numbers_of(self._data, y, ordered=True))[first])
         return np.concatenate(blocks, axis=1)
 
     def _accuracies(self, design: FloatArray, counted: _Counted) -> tuple[float, float]:

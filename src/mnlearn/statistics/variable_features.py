@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, Kind
-from mnlearn.errors import InputError
 from mnlearn.protocols.statistics import FloatArray
 
 
@@ -74,7 +73,7 @@ class Features:
 
 
 def features_of(data: Dataset, x: int) -> Features:
-    """Return the features of one variable, standardised over the rows in which it is observed.
+    """Return the features of one variable, standardised over the rows in which it is observed; none if it never is.
 
     Examples
     --------
@@ -84,8 +83,6 @@ def features_of(data: Dataset, x: int) -> Features:
     kind, card, seen = data.kinds[x], data.cards[x], data.observed(x)
     values = data.columns[x] if seen is None else data.columns[x][seen]
     weights = data.repeats if seen is None or data.repeats is None else data.repeats[seen]
-    if not len(values):
-        raise InputError(f"data must have a value in every column; {data.names[x]!r} has none. Drop that column.")
     if not card:
         numbers = values.astype(np.float64)
         center, scale = _moments(np.log1p(numbers) if kind == "count" else numbers, weights)
@@ -115,6 +112,8 @@ def contrasts(card: int) -> FloatArray:
 
 def _moments(values: FloatArray, weights: NDArray[Any] | None) -> tuple[float, float]:
     """Return the mean and the standard deviation (divisor N), measured from the first value; 0 if all are equal."""
+    if not len(values):
+        return 0.0, 0.0
     first = float(values[0])
     moved = values - first
     mean = float(np.average(moved, weights=weights))
