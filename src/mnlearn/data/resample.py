@@ -95,13 +95,13 @@ def take(dataset: Dataset, kept: NDArray[np.integer]) -> Dataset:
     return dataset._rows(np.asarray(kept, dtype=np.int64), repeats)
 
 
-def complete_rows(dataset: Dataset, variables: Sequence[int]) -> Dataset:
+def observed_rows(dataset: Dataset, variables: Sequence[int]) -> Dataset:
     """Return the rows in which all of some variables are observed; these variables have no gaps any more.
 
     Examples
     --------
     >>> gaps = Dataset(("z",), (0,), (np.array([1.0, np.nan, 2.0]),), (None,), gaps=frozenset({"z"}))
-    >>> complete_rows(gaps, [0]).columns[0].tolist()
+    >>> observed_rows(gaps, [0]).columns[0].tolist()
     [1.0, 2.0]
     """
     masks = {x: mask for x in variables if (mask := dataset.observed(x)) is not None}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, row_groups
-from mnlearn.data.resample import complete_rows
+from mnlearn.data.resample import observed_rows
 from mnlearn.errors import DataError, InputError, UnsuitableError, check_instance
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, IntArray
@@ -29,7 +29,7 @@ def observed(dataset: Dataset, x: int, others: Sequence[int]) -> Configurations:
 
     Rows in which x or one of the others is missing are left out.
     """
-    dataset = complete_rows(dataset, [x, *others])
+    dataset = observed_rows(dataset, [x, *others])
     card, n_records = dataset.cards[x], dataset.n_records
     groups, n_groups = row_groups([dataset.columns[y] for y in others])
     if not others:
@@ -64,7 +64,7 @@ def rows_used(graph: Graph, dataset: Dataset) -> list[str]:
         return []
     rows = []
     for x, name in enumerate(dataset.names):
-        kept = complete_rows(dataset, [x, *sorted(graph.neighbors(x))])
+        kept = observed_rows(dataset, [x, *sorted(graph.neighbors(x))])
         if not kept.n_records:
             raise DataError(
                 f"data must have rows in which a variable and its neighbours are observed; {name!r} has none. Fill "

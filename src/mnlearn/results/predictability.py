@@ -13,7 +13,7 @@ import numpy as np
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.normal_scores import normal_scores
-from mnlearn.data.resample import complete_rows
+from mnlearn.data.resample import observed_rows
 from mnlearn.errors import InputError, is_number, whole_number
 from mnlearn.results.edges import Frame, frame_of
 from mnlearn.statistics.neighbor_regressions import NeighborRegressions
@@ -156,7 +156,7 @@ def predictability_of(learned: Learned, folds: int, seed: int) -> list[Predictab
 def _predicted_with_gaps(data: Dataset, x: int, neighbors: frozenset[int], folds: int, seed: int) -> Predictability:
     """Return the predictability of one variable in the rows in which it and its neighbours are observed."""
     family = [x, *sorted(neighbors)]
-    rows = complete_rows(data.select(family), range(len(family)))
+    rows = observed_rows(data.select(family), range(len(family)))
     if rows.n_records < folds:
         _log.warning("no predictability of %r: %d complete rows for %d folds", data.names[x], rows.n_records, folds)
         return Predictability(data.names[x], type_of(data, x), len(neighbors))

@@ -24,7 +24,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.resample import complete_rows
+from mnlearn.data.resample import observed_rows
 from mnlearn.protocols.statistics import FloatArray, IntArray
 from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts
@@ -130,11 +130,11 @@ def edge_weights(data: Dataset, neighbors: Neighbors) -> EdgeWeights:
     measure: WeightMeasure = "partial correlation" if all(ordered) else "mutual information"
     if all(card in (1, 2) for card in data.cards):
         measure = "log odds ratio"
-    values = _with_gaps if data.gaps else _weights
-    return EdgeWeights(measure, values(measure, data, neighbors, ordered), ordered)
+    find = _values_with_gaps if data.gaps else _values
+    return EdgeWeights(measure, find(measure, data, neighbors, ordered), ordered)
 
 
-def _weights(
+def _values(
     measure: WeightMeasure, data: Dataset, neighbors: Neighbors, ordered: tuple[bool, ...]
 ) -> dict[tuple[int, int], float]:
     """Return the weights of all edges by one measure."""
@@ -168,19 +168,19 @@ def is_mixed(data: Dataset) -> bool:
     return (any(data.cards) and not all(data.cards)) or {"nominal", "ordinal"} <= kinds
 
 
-def _with_gaps(
+def _values_with_gaps(
     measure: WeightMeasure, data: Dataset, neighbors: Neighbors, ordered: tuple[bool, ...]
 ) -> dict[tuple[int, int], float]:
     """Return the weight of each edge from the rows in which its ends and their neighbours are observed."""
     values: dict[tuple[int, int], float] = {}
     for u, v in edges_of(neighbors):
         family = [u, v, *sorted((set(neighbors[u]) | set(neighbors[v])) - {u, v})]
-        rows = complete_rows(data.select(family), range(len(family)))
+        rows = observed_rows(data.select(family), range(len(family)))
         if rows.n_records < _FEWEST_ROWS:
             continue
         place = {x: k for k, x in enumerate(family)}
         around = [{place[y] for y in neighbors[x]} for x in (u, v)] + [set()] * (len(family) - 2)
-        found = _weights(measure, rows, around, tuple(ordered[x] for x in family))
+        found = _values(measure, rows, around, tuple(ordered[x] for x in family))
         if (0, 1) in found:
             values[u, v] = found[0, 1]
     return values
