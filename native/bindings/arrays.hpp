@@ -76,6 +76,7 @@ void bind_scans(nb::module_& m);
 void bind_blankets(nb::module_& m);
 void bind_tables(nb::module_& m);
 void bind_models(nb::module_& m);
+void bind_mixed(nb::module_& m);
 void bind_subsets(nb::module_& m);
 void bind_graphs(nb::module_& m);
 void bind_correlations(nb::module_& m);

@@ -111,6 +111,7 @@ NB_MODULE(_core, m) {
     bind_blankets(m);
     bind_tables(m);
     bind_models(m);
+    bind_mixed(m);
     bind_subsets(m);
     bind_graphs(m);
     bind_correlations(m);

@@ -38,13 +38,13 @@ GroupedTable margin_of(const Store& store, std::size_t v) {
     return table;
 }
 
+}  // namespace
+
 double gift_of(const GroupedTable& table, double full_table) {
     double best = -table.sizes[0] * std::log(static_cast<double>(table.card));
     for (double a = 1.0; a <= kLargestConcentration; a *= 2.0) best = std::max(best, log_dirichlet(table, a));
     return std::max(0.0, best - full_table);
 }
-
-}  // namespace
 
 void evidence_facts(const Store& store, int n_threads, const FactsOutput& out) {
     const FullTable full(store);
@@ -114,11 +114,15 @@ std::size_t evidence_columns(EvidenceKind kind, const EvidenceBatch& batch) {
     return kind == EvidenceKind::removals ? batch.zs.size() : batch.ys.size();
 }
 
-void check_batch(const Store& store, const EvidenceBatch& batch) {
+void check_starts(const EvidenceBatch& batch) {
     if (!rises_to(batch.z_starts, batch.xs.size(), batch.zs.size()) ||
         !rises_to(batch.y_starts, batch.xs.size(), batch.ys.size()))
         throw std::invalid_argument(
             "starts must rise from 0 to the number of members, one for each scan and one more.");
+}
+
+void check_batch(const Store& store, const EvidenceBatch& batch) {
+    check_starts(batch);
     for (std::size_t k = 0; k < batch.xs.size(); ++k) {
         const EvidenceScan scan = batch[k];
         check_query(store, scan.x, scan.ys, scan.z);

@@ -31,6 +31,10 @@ struct FactsOutput {
 };
 void evidence_facts(const Store& store, int n_threads, const FactsOutput& out);
 
+struct GroupedTable;
+// Of a variable whose states occur as often as the one group of the table says; full_table: F(x | {}).
+double gift_of(const GroupedTable& margin, double full_table);
+
 struct EvidenceScan {
     std::int32_t x;
     std::span<const std::int32_t> z, ys;  // z ascending
@@ -75,7 +79,8 @@ EvidenceKind parse_evidence(const std::string& name);
 std::size_t evidence_rows(EvidenceKind kind);
 std::size_t evidence_columns(EvidenceKind kind, const EvidenceBatch& batch);  // one per scan, per y, per member of z
 
-// Throws std::invalid_argument with a full sentence when a scan breaks a rule.
+// Throw std::invalid_argument with a full sentence when the starts, or a scan, break a rule.
+void check_starts(const EvidenceBatch& batch);
 void check_batch(const Store& store, const EvidenceBatch& batch);
 
 // out[row * columns + column]; rows in the order of the kind's list above.

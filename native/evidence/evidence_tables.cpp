@@ -249,11 +249,8 @@ void ScanTables::emit(std::size_t u, const std::int64_t* cells, std::int32_t y) 
     }
 }
 
-FullTable::FullTable(const Store& store)
-    : tables_(&store.log_tables()),
-      half_(tables_->rising_log_gamma(0.5)),
-      one_(tables_->rising_log_gamma(1.0)),
-      n_rows_(store.n_rows()) {}
+FullTable::FullTable(LogTables& tables, std::int64_t n_rows)
+    : tables_(&tables), half_(tables_->rising_log_gamma(0.5)), one_(tables_->rising_log_gamma(1.0)), n_rows_(n_rows) {}
 
 double FullTable::operator()(const GroupedTable& table) const {
     const auto total = tables_->rising_log_gamma(0.5 * static_cast<double>(table.card));

@@ -89,7 +89,8 @@ private:
 // Σ over groups of  ln G(r/2) - ln G(r/2 + n_u) + Σ_a [ ln G(1/2 + n_ua) - ln G(1/2) ].
 class FullTable {
 public:
-    explicit FullTable(const Store& store);
+    explicit FullTable(const Store& store) : FullTable(store.log_tables(), store.n_rows()) {}
+    FullTable(LogTables& tables, std::int64_t n_rows);
     double operator()(const GroupedTable& table) const;
     // No table of more configurations exceeds this one: x is the same in all rows of each.
     double bound(const GroupedTable& table) const;

@@ -3,6 +3,7 @@
 #include "kernels/bitsets_impl.hpp"
 #include "kernels/conditional_impl.hpp"
 #include "kernels/dense_cells_impl.hpp"
+#include "kernels/dense_impl.hpp"
 #include "kernels/kernel_table.hpp"
 #include "kernels/lanes_impl.hpp"
 #include "kernels/logistic_impl.hpp"
@@ -39,6 +40,7 @@ const KernelTable kAvx512Kernels{
     .pick_varied = stable_partition::pick_varied,
     .dense_cells = &dense_cells::kKernels,
     .conditional = &conditional::kKernels,
+    .dense = &dense::kKernels,
     .logistic = &logistic::kKernels,
     .probe_popcount = planes::probe_popcount,
     .probe_loads = vertical::probe_loads,

@@ -2,6 +2,7 @@
 #include "kernels/binary_gibbs_impl.hpp"
 #include "kernels/bitsets_impl.hpp"
 #include "kernels/conditional_impl.hpp"
+#include "kernels/dense_impl.hpp"
 #include "kernels/kernel_table.hpp"
 #include "kernels/lanes_impl.hpp"
 #include "kernels/logistic_impl.hpp"
@@ -29,6 +30,7 @@ const KernelTable kPortableKernels{
     .score_pairs = pair_scores::score_pairs,
     .update_binary = binary_gibbs::update_binary,
     .conditional = &conditional::kKernels,
+    .dense = &dense::kKernels,
     .logistic = &logistic::kKernels,
     .probe_popcount = planes::probe_popcount,
     .probe_loads = vertical::probe_loads,

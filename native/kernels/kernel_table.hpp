@@ -5,6 +5,7 @@
 #include "kernels/binary_scores.hpp"
 #include "kernels/bitsets.hpp"
 #include "kernels/conditional.hpp"
+#include "kernels/dense.hpp"
 #include "kernels/dense_cells.hpp"
 #include "kernels/lanes.hpp"
 #include "kernels/logistic.hpp"
@@ -42,6 +43,7 @@ struct KernelTable {
     PickVaried pick_varied = nullptr;
     const DenseCellKernels* dense_cells = nullptr;
     const ConditionalKernels* conditional = nullptr;
+    const DenseKernels* dense = nullptr;
     const LogisticKernels* logistic = nullptr;
     ProbePopcount probe_popcount = nullptr;
     ProbeLoads probe_loads = nullptr;

@@ -323,3 +323,29 @@ def evidence(
     thresholds: NDArray[np.float64],
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+
+class MixedData:
+    def __init__(
+        self,
+        columns: Sequence[NDArray[Any]],
+        kinds: Sequence[str],
+        cards: Sequence[int],
+        scores: Sequence[NDArray[np.float64]],
+        repeats: NDArray[np.int64] | None,
+        level: str = "",
+    ) -> None: ...
+    @property
+    def n_variables(self) -> int: ...
+
+def mixed_evidence(
+    data: MixedData,
+    question: str,
+    xs: NDArray[np.int32],
+    z_starts: NDArray[np.int64],
+    zs: NDArray[np.int32],
+    y_starts: NDArray[np.int64],
+    ys: NDArray[np.int32],
+    three_way: bool,
+    thresholds: NDArray[np.float64],
+    n_threads: int,
+) -> NDArray[np.float64]: ...

@@ -3,6 +3,9 @@
 The objective of a blanket Z of x is H(x | Z) − c |Z|, with c = ln n, or half of it for a dense start of the separator
 phase: edges of a clique need one another, and flips are single, so pruning is easier than growing. Every step raises
 the objective, so the climb ends.
+
+With missing values each set of variables has its own rows, and a judge gives only differences of H on the same rows
+(`relative`): what a newcomer adds, what a member takes away. A climb may then go in circles, and its steps are limited.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ MOST_BEFORE_PAIRS = 3  # pairs are searched only for blankets of at most so many
 ALL_IN_PAIRS, LEAST_IN_PAIRS = 200, 20
 """Up to so many variables all pairs of them are tried for each x; of more variables only the strongest partners of x,
 as many as keep the time the same, and at least the second number."""
+MOST_STEPS = 60  # times that one variable joins a blanket, where values are relative
 CANDIDATES_TOGETHER = 1 << 18  # candidates in one call; the monitor is polled between calls
 
 
@@ -52,6 +56,13 @@ class _Climb:
     joined: dict[int, float] = field(default_factory=dict)  # the evidence for each member when it joined
     strongest: NDArray[np.int32] | None = None  # partners for the search over pairs; None for all
     paired: VarSet | None = None  # the blanket for which pairs were tried last
+    relative: bool = False  # whether values are relative to the blanket, whose own value is then 0
+    n_joined: int = 0
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether the climb may take another step: without limit, unless values are relative."""
+        return not self.relative or self.n_joined < MOST_STEPS
 
     def offer(self, candidates: NDArray[np.int32]) -> None:
         """Let more variables join."""
@@ -62,14 +73,15 @@ class _Climb:
         """Add members; the value is that of the larger blanket."""
         self.joined.update(dict.fromkeys(newcomers, (value - self.value) / len(newcomers)))
         self.blanket |= frozenset(newcomers)
-        self.value = value
+        self.value = 0.0 if self.relative else value
+        self.n_joined += 1
         for y in newcomers:
             self.outside = self.outside[self.outside != y]
 
     def leave(self, member: int, value: float) -> None:
         """Remove a member."""
         self.blanket -= {member}
-        self.value = value
+        self.value = 0.0 if self.relative else value
         self.outside = np.insert(self.outside, np.searchsorted(self.outside, member), member)
 
 
@@ -113,7 +125,11 @@ class EvidenceBlankets:
         self._varies = np.ones(n, dtype=np.bool_)
         required, fixed = _neighbors(n, known.required), _neighbors(n, known.fixed)
         everyone = np.arange(n, dtype=np.int32)
-        self.climbs = [_Climb(x, frozenset(required[x]), everyone[:0], frozenset(required[x])) for x in range(n)]
+        self._relative = bool(getattr(judge, "relative", False))
+        self.climbs = [
+            _Climb(x, frozenset(required[x]), everyone[:0], frozenset(required[x]), relative=self._relative)
+            for x in range(n)
+        ]
         if not self._screened:
             for climb in self.climbs:
                 climb.outside = np.delete(everyone, [climb.x, *fixed[climb.x]])
@@ -126,11 +142,10 @@ class EvidenceBlankets:
     def run(self) -> None:
         """Climb until no blanket improves; among candidates, also look again at all variables given the blankets."""
         n = len(self.climbs)
-        for climb, value in zip(
-            self.climbs, self._judge.locals(range(n), [c.blanket for c in self.climbs]).tolist(), strict=True
-        ):
+        values = self._judge.locals(range(n), [c.blanket for c in self.climbs]).tolist()
+        for climb, value in zip(self.climbs, values, strict=True):
             climb.value = value
-        self.rounding = tolerance(climb.value for climb in self.climbs)
+        self.rounding = tolerance(values)
         self.screen()
         if self.candidates is None:
             self._climb(self.climbs)
@@ -217,7 +232,7 @@ class EvidenceBlankets:
             if self._look_ahead:
                 done = {c.x for c in grown}
                 grown += [c for c in active if c.x not in done and self._add_pair(c)]
-            active = sorted(grown, key=lambda climb: climb.x)
+            active = sorted((c for c in grown if c.may_go_on), key=lambda climb: climb.x)
 
     def _grow(self, active: Sequence[_Climb]) -> list[_Climb]:
         """Add to each the y that raises it most, if by more than the penalty; return those that grew."""
@@ -278,7 +293,8 @@ class EvidenceBlankets:
         found = self._judge.best_pair(climb.x, climb.blanket, partners)
         if found is None or found[1] - climb.value <= 2 * log(len(self.climbs)) + self.rounding:
             return False
-        climb.join(found[0], self._judge.local(climb.x, climb.blanket | frozenset(found[0])))
+        pair = frozenset(found[0])
+        climb.join(found[0], found[1] if self._relative else self._judge.local(climb.x, climb.blanket | pair))
         return True
 
     def _additions(self, climbs: Sequence[_Climb], yss: Sequence[Indices]) -> list[FloatArray]:

@@ -80,6 +80,11 @@ class Counting:
         made = CheckpointedTestwiseMoments if dataset.gaps else CheckpointedMoments
         return made(dataset, self.checkpoint, n_jobs=self.n_jobs)
 
+    def own_threads(self, judge: str) -> int | None:
+        """Return the number of threads of a judge that reads the data itself, without workers and checkpoints."""
+        self._refuse_client(f"{judge} of variables of several kinds or with gaps")
+        return self.n_jobs
+
     def judge(self, judge: Any) -> Any:
         """Return a judge that reads the data itself, made parallel and checkpointed where it can be."""
         if hasattr(judge, "neighborhood"):

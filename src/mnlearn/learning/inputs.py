@@ -124,6 +124,18 @@ def check_dataset(argument: str, data: object) -> None:
         )
 
 
+def is_mixed(dataset: Dataset) -> bool:
+    """Whether the data need models of several kinds: kinds that differ, ordinal variables, counts, or gaps.
+
+    An order of two states says nothing, so ordinal variables with two levels count as nominal.
+    """
+    kinds = {
+        "nominal" if kind == "ordinal" and card <= 2 else kind
+        for kind, card in zip(dataset.kinds, dataset.cards, strict=True)
+    }
+    return bool(dataset.gaps) or len(kinds) > 1 or not kinds <= {"nominal", "continuous"}
+
+
 def is_continuous(dataset: Dataset, judge: str) -> bool:
     """Whether all variables are continuous rather than categorical; raise UnsuitableError for a mixture."""
     continuous = [name for name, card in zip(dataset.names, dataset.cards, strict=True) if not card]

@@ -43,6 +43,7 @@ from mnlearn.learning.inputs import (
     check_all_continuous,
     check_dataset,
     is_continuous,
+    is_mixed,
     variables_by_name,
 )
 from mnlearn.learning.own_judge import OwnJudge, ScoreLike, TestLike, own_name
@@ -56,6 +57,7 @@ from mnlearn.scores.ib import IBScore
 from mnlearn.scores.lasso import EBICLasso, TheoryLasso
 from mnlearn.scores.lasso_resampled import CrossValidatedLasso, StableLasso
 from mnlearn.scores.logistic import L1Logistic
+from mnlearn.scores.mixed_evidence import MixedEvidence
 from mnlearn.scores.mpl import MPL
 from mnlearn.scores.pic import PIC
 from mnlearn.statistics.counts import Counts
@@ -90,6 +92,9 @@ class JudgeEntry:
         Parameters of the factories that are not settings.
     gaps
         Whether it bears missing values: each of its terms is of one question, from the rows of that question alone.
+    from_mixed
+        Class or function that takes a data set with variables of several kinds, and with gaps, then settings by
+        keyword; None if the judge is for variables of one type.
     """
 
     help: str
@@ -97,6 +102,7 @@ class JudgeEntry:
     from_moments: Callable[..., Any] | None = None
     hidden: tuple[str, ...] = ()
     gaps: bool = False
+    from_mixed: Callable[..., Any] | None = None
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
@@ -232,7 +238,11 @@ SCORES: Mapping[str, JudgeEntry] = {
     "entropy": JudgeEntry("conditional entropy, without a penalty", Entropy, Entropy),
     "ebic": JudgeEntry("conditional entropy with the extended Bayesian criterion", ExtendedBIC, ExtendedBIC),
     "evidence": JudgeEntry(
-        "local evidence, the judge of sep", HybridEvidence, GaussianEvidence, hidden=("three_way", "width", "shares")
+        "local evidence, the judge of sep",
+        HybridEvidence,
+        GaussianEvidence,
+        hidden=("three_way", "width", "shares"),
+        from_mixed=MixedEvidence,
     ),
     "evidence-pairwise": JudgeEntry("evidence of pairwise conditionals", PairwiseEvidence, hidden=("three_way",)),
     "evidence-table": JudgeEntry("evidence of full tables", FullTableEvidence),
@@ -492,6 +502,8 @@ def _make(
             )
         return name.on(dataset, counting, settings)
     entry = table[name]
+    if entry.from_mixed is not None and is_mixed(dataset):
+        return entry.from_mixed(dataset, n_jobs=counting.own_threads(name), **settings)
     if not entry.gaps:
         check_no_gaps(
             dataset,

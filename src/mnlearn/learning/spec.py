@@ -38,6 +38,7 @@ from mnlearn.learning.own_judge import OwnJudge, own_name
 from mnlearn.learning.pairs import low_expected
 from mnlearn.learning.registry import (
     METHODS,
+    SCORES,
     TEST_SETTINGS,
     TESTS,
     check_bears_gaps,
@@ -115,7 +116,7 @@ class LearnSpec:
 
     def decided(self, dataset: Dataset) -> LearnSpec:
         """Return this call with `transform` decided by the data, if it is "auto"."""
-        if self._own is None:
+        if self._own is None and not self._takes_mixed:
             is_continuous(dataset, self.method)  # raises for a mixture
             check_bears_gaps(self.method, cast("str | None", self.score), dataset)
         made = self._own is not None and self._own.made  # from data that are as the caller wants them
@@ -189,6 +190,14 @@ class LearnSpec:
             return []
         found = {e: [low_expected(judge, *e, z) or 0.0 for z in _given(learned.graph, e)] for e in learned.graph.edges}
         return sorted((edge for edge, low in found.items() if max(low) > MOST_LOW), key=lambda edge: -max(found[edge]))
+
+    @property
+    def _takes_mixed(self) -> bool:
+        """Whether the judge of the method is for variables of several kinds, too."""
+        entry = METHODS[self.method]
+        named = self.score or entry.score if entry.judge == "score" else self.test
+        table = SCORES if entry.judge == "score" else TESTS
+        return isinstance(named, str) and table[named].from_mixed is not None
 
     @property
     def _own(self) -> OwnJudge | None:

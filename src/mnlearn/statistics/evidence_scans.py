@@ -97,7 +97,7 @@ class EvidenceScans:
     def removals(self, xs: Indices, zs: Sequence[VarSet], fit_above: Sequence[float]) -> list[PairFits]:
         """Return H(x | z − y) of each x for the members y of its z, fitted where it may exceed `fit_above` of x."""
         rows = self._ask("removals", xs, zs, _no_candidates(zs), fit_above)[0]
-        return _fits(rows, _starts([len(z) for z in zs]))
+        return _fits(rows, starts([len(z) for z in zs]))
 
     def full_tables(self, xs: Indices, zs: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
         """Return F(x | z + y) of each x and y, the gift included."""
@@ -112,7 +112,7 @@ class EvidenceScans:
         yss: Sequence[Indices],
         thresholds: float | Sequence[float] | FloatArray = inf,
     ) -> tuple[FloatArray, NDArray[np.int64]]:
-        return (self._rows or self.rows)(kind, xs, zs, yss, thresholds), _starts([len(ys) for ys in yss])
+        return (self._rows or self.rows)(kind, xs, zs, yss, thresholds), starts([len(ys) for ys in yss])
 
     def with_rows(self, rows: Callable[..., FloatArray]) -> EvidenceScans:
         """Return a copy with another function in place of `rows`, such as one that stores the answers."""
@@ -147,9 +147,9 @@ class EvidenceScans:
             self.gift,
             kind,
             indices("xs", xs),
-            _starts([len(z) for z in members]),
+            starts([len(z) for z in members]),
             indices("zs", list(chain.from_iterable(members))),
-            _starts([len(ys) for ys in candidates]),
+            starts([len(ys) for ys in candidates]),
             np.concatenate([np.empty(0, np.int32), *candidates]),
             self._three_way,
             bounds(thresholds, len(members)),
@@ -183,7 +183,7 @@ def bounds(thresholds: float | Sequence[float] | FloatArray, n_questions: int) -
     return np.ascontiguousarray(np.broadcast_to(each, n_questions))
 
 
-def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
+def starts(lengths: Sequence[int]) -> NDArray[np.int64]:
     return np.fromiter(accumulate(lengths, initial=0), dtype=np.int64, count=len(lengths) + 1)
 
 

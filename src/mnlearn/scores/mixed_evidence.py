@@ -1,0 +1,222 @@
+"""Evidence for variables of several kinds, and for data with gaps: the judge of separator evidence on mixed tables.
+
+The counterpart of `evidence.py` (nominal variables) and `gaussian_evidence.py` (continuous ones). A variable x with
+neighbours S has up to four local models, all with their parameters integrated out:
+
+- F and P, the full table and the pairwise conditional of `evidence.py`, where x and S are categorical;
+- A, the ordered reading: an ordinal variable is its standardised score, both as x and as a neighbour. Between two
+  scores this is the adjacent-categories logit, the conditional of an ordinal Markov field: one parameter an edge.
+- B, the nominal reading: an ordinal variable is the contrasts of its states.
+
+In A and B a continuous neighbour is its standardised value, and a nominal one the contrasts of its states. A
+categorical x has thresholds N(0, 100) and log-linear weights (Laplace evidence at the mode); a continuous x is a linear
+regression with b given s² ~ N(0, s² v), flat in the constant and log s, whose evidence is closed. Prior variances v:
+0.2² between scores and values, 0.245 for a block with contrasts on one side, 1 with contrasts on both sides, as in P.
+
+    H(x | S) = max(F − gift, P, A) where x and S are categorical, else max(A, B)
+    ev(x, y | S) = [H(x | S + y) − H(x | S) + H(y | S + x) − H(y | S)] / 2
+
+The better model is taken on both sides of each difference: the maximum of two finished Bayes factors would weigh y
+against a poor model of S. In ev the coefficient of y between scores and values has the moment prior of
+`gaussian_evidence.py`, which adds ln((b² + var b) / 0.2²): an edge is not arbitrarily weak. Counts are log(1 + count).
+
+With gaps each question uses the rows in which x, y and S are observed, all its models the same rows. Values of sets on
+different rows cannot be compared, so blankets are then judged by what each variable adds (`relative`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
+from itertools import chain
+from math import inf
+from typing import ClassVar
+
+import numpy as np
+
+from mnlearn import _core
+from mnlearn.data.copies import copied_columns
+from mnlearn.data.dataset import Dataset, check_not_weighted
+from mnlearn.errors import UnsuitableError
+from mnlearn.graphs.graph import Edge
+from mnlearn.parallel import job_count
+from mnlearn.protocols import FloatArray, Indices, PairEvidence, VarSet
+from mnlearn.scores._local import Decomposed, Work
+from mnlearn.statistics.evidence_scans import bounds, starts
+from mnlearn.statistics.native_search import indices
+
+
+@dataclass(frozen=True)
+class MixedEvidence(Decomposed):
+    """H(x | S) of variables of any kinds, and the evidence of single edges.
+
+    Parameters
+    ----------
+    data
+        Variables of any kinds; values may be missing (``missing="testwise"``).
+    n_jobs
+        Number of threads: None or −1 for all cores. Any number gives the same result.
+    three_way
+        Whether models of up to eight categorical neighbours may have three-way terms.
+
+    Raises
+    ------
+    UnsuitableError
+        If the rows have weights.
+
+    Notes
+    -----
+    A constant variable has no evidence for anything. A pair without common rows has ev = 0. A model of more than 256
+    parameters is not fitted, and `work["fallbacks"]` counts it; where no model of S can be fitted, ev = 0. The prior
+    keeps every fit finite, also where a neighbour separates the states of x.
+
+    Examples
+    --------
+    >>> from mnlearn.data import read
+    >>> data = read({"dose": [0.1, 0.4, 0.5, 0.9, 1.1, 1.3] * 9, "ill": list("nnnyyy") * 9, "day": list("abcabc") * 9})
+    >>> judge = MixedEvidence(data)
+    >>> judge.pairs([0], [frozenset()], [[1, 2]])[0].log_factor.round(1).tolist()
+    [32.0, -2.8]
+    """
+
+    name: ClassVar[str] = "mixed_evidence"
+    data: Dataset
+    _: KW_ONLY
+    n_jobs: int | None = None
+    three_way: bool = True
+    work: Work = field(init=False, repr=False, compare=False, default_factory=Work)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.data, Dataset):
+            raise UnsuitableError(
+                f"MixedEvidence needs a Dataset; got a {type(self.data).__name__}. Read it first: mnlearn.read(...)."
+            )
+        check_not_weighted(self.data, "rows of variables of several kinds", "Leave the weights out.")
+        self._native  # noqa: B018 - made once; copies of this judge share it
+
+    @cached_property
+    def _native(self) -> _core.MixedData:
+        self.data.verify()
+        kinds = ["numeric" if not card else kind for card, kind in zip(self.data.cards, self.data.kinds, strict=True)]
+        columns = [
+            np.log1p(column) if kind == "count" else column
+            for column, kind in zip(self.data.columns, self.data.kinds, strict=True)
+        ]
+        scores = [
+            self.data.level_scores(v) if kind == "ordinal" else np.empty(0) for v, kind in enumerate(self.data.kinds)
+        ]
+        level = os.environ.get("MNLEARN_CORE", "")
+        return _core.MixedData(columns, kinds, self.data.cards, scores, self.data.repeats, level)
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return self.data.n_variables
+
+    @property
+    def relative(self) -> bool:
+        """Whether values are relative to the blanket at hand, because sets of variables have their own rows."""
+        return bool(self.data.gaps)
+
+    @cached_property
+    def copies(self) -> Mapping[int, int]:
+        """The original of each variable that is a copy of an earlier one."""
+        return copied_columns(self.data.columns, self.data.cards)
+
+    def with_three_way(self, use: bool) -> MixedEvidence:
+        """Return this judge with or without three-way terms and with fresh counters."""
+        other = replace(self, three_way=use)
+        other.__dict__["_native"] = self._native
+        return other
+
+    def local(self, x: int, blanket: VarSet) -> float:
+        """Return the evidence of x with this blanket against the empty one."""
+        return float(self.locals([x], [blanket])[0])
+
+    def locals(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
+        """Return the evidence of each x with its blanket; 0 if values are relative."""
+        if self.relative:
+            return np.zeros(len(blankets))
+        rows = self._ask("local", xs, blankets, [()] * len(blankets))
+        self._book(0, rows)
+        return np.asarray(rows[0])
+
+    def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
+        """Return local(x, blanket + y) for each y."""
+        return self._values("additions", xs, blankets, yss)
+
+    def estimates(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
+        """Return `additions` to first order: one Newton step from the fit without y."""
+        return self._values("estimates", xs, blankets, yss)
+
+    def leaders(
+        self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices], above: FloatArray
+    ) -> list[PairEvidence]:
+        """Return `estimates`; for each x the largest, and what ties with it, fitted while it exceeds its bound."""
+        bound = np.asarray(above, dtype=np.float64) - self.locals(xs, blankets)
+        rows = self._ask("leaders", xs, blankets, yss, bound)
+        self._book(len(blankets), rows)
+        values = rows[0] if self.relative else rows[0] + rows[3]
+        return [PairEvidence(*part) for part in zip(*(_split(row, yss) for row in (values, rows[1] > 0)), strict=True)]
+
+    def removals(
+        self,
+        xs: Indices,
+        blankets: Sequence[VarSet],
+        fit_above: FloatArray | None = None,  # noqa: ARG002 - all are fitted
+    ) -> list[FloatArray]:
+        """Return local(x, blanket − y) for each member y, in ascending order."""
+        rows = self._ask("removals", xs, blankets, [()] * len(blankets))
+        self._book(0, rows)
+        return _split(rows[0] if self.relative else rows[0] + rows[3], [sorted(blanket) for blanket in blankets])
+
+    def pairs(
+        self, xs: Indices, separators: Sequence[VarSet], yss: Sequence[Indices], *, fit_above: float | FloatArray = -inf
+    ) -> list[PairEvidence]:
+        """ev(x, y | S) of each x with its S, for each y; to first order where that does not exceed `fit_above`."""
+        rows = self._ask("pairs", xs, separators, yss, fit_above)
+        self._book(len(separators), rows)
+        return [PairEvidence(*part) for part in zip(*(_split(row, yss) for row in (rows[0], rows[1] > 0)), strict=True)]
+
+    def best_pair(self, x: int, blanket: VarSet, candidates: Indices) -> tuple[Edge, float] | None:
+        """Return None: pairs of variables are not searched."""
+
+    def _values(
+        self, question: str, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]
+    ) -> list[FloatArray]:
+        rows = self._ask(question, xs, blankets, yss)
+        self._book(len(blankets), rows)
+        return _split(rows[0] if self.relative else rows[0] + rows[3], yss)
+
+    def _book(self, scans: int, rows: FloatArray) -> None:
+        self.work.book(scans=scans, fits=int(np.count_nonzero(rows[1])), fallbacks=int(rows[2].sum()))
+
+    def _ask(
+        self,
+        question: str,
+        xs: Indices,
+        zs: Sequence[VarSet],
+        yss: Sequence[Indices],
+        thresholds: float | FloatArray = inf,
+    ) -> FloatArray:
+        members = [sorted(z) for z in zs]
+        candidates = [indices("ys", ys) for ys in yss]
+        return _core.mixed_evidence(
+            self._native,
+            question,
+            indices("xs", xs),
+            starts([len(z) for z in members]),
+            indices("zs", list(chain.from_iterable(members))),
+            starts([len(ys) for ys in candidates]),
+            np.concatenate([np.empty(0, np.int32), *candidates]),
+            self.three_way,
+            bounds(thresholds, len(members)),
+            job_count(self.n_jobs),
+        )
+
+
+def _split(row: FloatArray, yss: Sequence[Indices]) -> list[FloatArray]:
+    """Return the part of each question."""
+    return np.split(row, np.cumsum([len(ys) for ys in yss])[:-1]) if yss else []
