@@ -157,8 +157,8 @@ def _predicted_with_gaps(data: Dataset, x: int, neighbors: frozenset[int], folds
     """Return the predictability of one variable in the rows in which it and its neighbours are observed."""
     family = [x, *sorted(neighbors)]
     rows = observed_rows(data.select(family), range(len(family)))
-    if rows.n_records < folds:
-        _log.warning("no predictability of %r: %d complete rows for %d folds", data.names[x], rows.n_records, folds)
+    if rows.n_rows < folds:
+        _log.warning("no predictability of %r: %d complete rows for %d folds", data.names[x], rows.n_rows, folds)
         return Predictability(data.names[x], type_of(data, x), len(neighbors))
     return _predicted(rows, NeighborRegressions(rows, folds, seed), 0, frozenset(range(1, len(family))))
 
