@@ -155,12 +155,13 @@ def predictability_of(learned: Learned, folds: int, seed: int) -> list[Predictab
 
 def _predicted_with_gaps(data: Dataset, x: int, neighbors: frozenset[int], folds: int, seed: int) -> Predictability:
     """Return the predictability of one variable in the rows in which it and its neighbours are observed."""
-    family = [x, *sorted(neighbors)]
+    family = sorted({x, *neighbors})
     rows = observed_rows(data.select(family), range(len(family)))
     if rows.n_rows < folds:
         _log.warning("no predictability of %r: %d complete rows for %d folds", data.names[x], rows.n_rows, folds)
         return Predictability(data.names[x], type_of(data, x), len(neighbors))
-    return _predicted(rows, NeighborRegressions(rows, folds, seed), 0, frozenset(range(1, len(family))))
+    beside = frozenset(family.index(y) for y in neighbors)
+    return _predicted(rows, NeighborRegressions(rows, folds, seed), family.index(x), beside)
 
 
 def _predicted(data: Dataset, fits: NeighborRegressions, x: int, neighbors: frozenset[int]) -> Predictability:
