@@ -125,10 +125,11 @@ class FeatureColumn:
             return np.empty(0)
         return np.asarray(np.bincount(self.states, weights, len(self.table))[:-1], dtype=np.float64)
 
-    def mean_squares(self) -> FloatArray:
-        """Return the mean square of each feature."""
-        squares = self.values[:, None] ** 2 if self.states is None else (self.table**2)[self.states]
-        return np.asarray(squares.mean(0)[: self.table.shape[1]])
+    def squares_transposed(self, rows: FloatArray) -> FloatArray:
+        """Return (Φ²)ᵀ A, the squares of single features."""
+        if self.one_hot is None:
+            return (self.values**2)[None] @ rows
+        return np.asarray((self.table**2).T @ (self.one_hot @ rows))
 
 
 def row_weights(data: Dataset, columns: Sequence[FeatureColumn], pairs: Sequence[Pair]) -> list[FloatArray]:

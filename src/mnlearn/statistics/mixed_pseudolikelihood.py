@@ -29,6 +29,7 @@ from mnlearn.statistics.variable_features import Features, features_of
 
 LARGEST_GAP = 1e-6  # nats by which the objective of a converged fit may fall short of its optimum
 _MANY_ROWS, _SHARE = 8000, 16  # beyond so many rows the fit starts from that of every 16th one
+_CG_STEPS = 300  # conjugate gradients of one Newton step at most
 _UNIT_VARIANCE = 1e-6  # rows of unit variance added to each numeric variable, so that one without rows has a scale
 
 
@@ -146,9 +147,7 @@ class MixedPseudoLikelihood:
 
     def curvature(self, vector: FloatArray, direction: FloatArray) -> FloatArray:
         """Return the product of the Hessian of the loss with a direction."""
-        if not np.array_equal(vector, self._at[0]):  # asked many times at one place
-            predictors = self._predictors(vector)
-            self._at = vector.copy(), predictors, [self._chances(x, vector, eta)[0] for x, eta in enumerate(predictors)]
+        self._move_to(vector)
         found = np.zeros(self.layout.size)
         changes = [
             self._local_change(x, direction, along, found) for x, along in enumerate(self._predictors(direction))
@@ -156,39 +155,44 @@ class MixedPseudoLikelihood:
         self._add_blocks(found, changes)
         return np.asarray(self._penalty_change(vector, direction) - found)
 
-    def diagonal(self) -> FloatArray:
-        """Return about the diagonal of the Hessian of the loss where there are no interactions."""
-        found = np.ones(self.layout.size)
-        variances = []
-        for x, column in enumerate(self._columns):
-            total = float(self.weights[x].sum())
-            if column.states is None:
-                variances.append(np.full(self.features[x].size, total))
+    def diagonal(self, vector: FloatArray) -> FloatArray:
+        """Return the diagonal of the Hessian of the loss, without the change of k along interactions."""
+        self._move_to(vector)
+        found, variances = np.ones(self.layout.size), []
+        k = vector[self.layout.curvature]
+        for x, (each, weights, p) in enumerate(zip(self.features, self.weights, self._at[2], strict=True)):
+            if not each.card:
+                variances.append(np.repeat(weights[:, None] / k[x], each.size, axis=1))
                 continue
-            shares = column.counts(self.weights[x]) / max(total, 1e-300)
-            found[self.layout.states[x]] = total * shares * (1 - shares)
-            variances.append(total * (shares @ self.features[x].table ** 2))
+            found[self.layout.states[x]] = weights @ (p * (1.0 - p))
+            variances.append(weights[:, None] * np.maximum(p @ each.table**2 - (p @ each.table) ** 2, 0.0))
         totals = np.array([weights.sum() for weights in self.weights])
-        found[self.layout.linear], found[self.layout.curvature] = totals, totals / 2
+        found[self.layout.linear], found[self.layout.curvature] = totals / k, totals / (2 * k**2)
         for place, (u, v) in enumerate(self.layout.pairs):
-            squares = [column.mean_squares() for column in (self._columns[u], self._columns[v])]
-            block = np.outer(variances[u], squares[1]) + np.outer(squares[0], variances[v])
-            found[self.layout.blocks[place]] = block.ravel()
+            if self.layout.block(found, place).size:
+                right = self._columns[u].squares_transposed(variances[v])
+                found[self.layout.blocks[place]] = (right + self._columns[v].squares_transposed(variances[u]).T).ravel()
         return found + self.ridge
+
+    def _move_to(self, vector: FloatArray) -> None:
+        """Store the predictors and probabilities of a point: the Hessian is needed many times at one."""
+        if not np.array_equal(vector, self._at[0]):
+            predictors = self._predictors(vector)
+            self._at = vector.copy(), predictors, [self._chances(x, vector, eta)[0] for x, eta in enumerate(predictors)]
 
     def gap(self, vector: FloatArray) -> float:
         """Return half the Newton decrement: how far the loss is above its minimum, as a quadratic function."""
         slope = self.loss(vector)[1]
-        return 0.5 * float(slope @ self.newton_step(vector, slope))
+        return 0.5 * float(slope @ self.newton_step(vector, slope, rtol=0.01))
 
-    def newton_step(self, vector: FloatArray, slope: FloatArray, rtol: float = 1e-8) -> FloatArray:
+    def newton_step(self, vector: FloatArray, slope: FloatArray, rtol: float) -> FloatArray:
         """Return H⁻¹ slope by conjugate gradients."""
         from scipy.sparse.linalg import LinearOperator, cg
 
-        unit = 1.0 / np.sqrt(self.diagonal())
+        unit = 1.0 / np.sqrt(self.diagonal(vector))
         shape = (len(slope), len(slope))
         scaled = LinearOperator(shape, matvec=lambda d: unit * self.curvature(vector, unit * d), dtype=np.float64)
-        return np.asarray(unit * cg(scaled, unit * slope, rtol=rtol, maxiter=1000)[0])
+        return np.asarray(unit * cg(scaled, unit * slope, rtol=rtol, maxiter=_CG_STEPS)[0])
 
     def _predictors(self, vector: FloatArray) -> list[FloatArray]:
         """Return η of each variable, rows × features, with h of a numeric one; with several features φᵀ η by state."""
@@ -330,7 +334,7 @@ def _maximised(
         if second < first:
             return once - problem.newton_step(once, slope, rtol=0.1), 2
     start = problem.start() if start is None else start
-    unit = 1.0 / np.sqrt(problem.diagonal())
+    unit = 1.0 / np.sqrt(problem.diagonal(start))
 
     def loss(scaled: FloatArray) -> tuple[float, FloatArray]:
         value, slope = problem.loss(unit * scaled)
@@ -339,13 +343,15 @@ def _maximised(
     def curvature(scaled: FloatArray, direction: FloatArray) -> FloatArray:
         return unit * problem.curvature(unit * scaled, unit * direction)
 
-    options: Any = {"maxiter": max_iterations, "gtol": 1e-4 if precise else 1e-2, "initial_trust_radius": 10.0}
+    options: Any = {"maxiter": max_iterations, "gtol": 1e-3 if precise else 1e-2, "initial_trust_radius": 10.0}
     options["max_trust_radius"] = 1e4
     found = minimize(loss, start / unit, jac=True, hessp=curvature, method="trust-ncg", options=options)
     best = unit * found.x
     if not precise or not found.success:
         return best, int(found.nit)
-    step = problem.newton_step(best, problem.loss(best)[1])  # the trust region ends at the rounding of the loss
+    step = problem.newton_step(
+        best, problem.loss(best)[1], rtol=1e-6
+    )  # the trust region ends at the rounding of the loss
     polished = best - step
     better = np.abs(problem.loss(polished)[1] * unit).max() <= np.abs(problem.loss(best)[1] * unit).max()
     return (polished if better else best), int(found.nit) + 1
