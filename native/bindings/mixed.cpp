@@ -11,6 +11,7 @@ namespace {
 struct PyMixedData {
     std::optional<Vector<std::int64_t>> repeats;
     std::unique_ptr<MixedData> data;
+    std::unique_ptr<PairReadings> pairs;
 };
 
 VariableKind parse_kind(const std::string& kind) {
@@ -58,7 +59,8 @@ void make_mixed_data(PyMixedData* self, const std::vector<AnyVector>& columns, c
         nb::gil_scoped_release unlocked;
         data = std::make_unique<MixedData>(inputs, n_records, weights, choose_instruction_set(level));
     }
-    new (self) PyMixedData{std::move(repeats), std::move(data)};
+    auto pairs = std::make_unique<PairReadings>(*data);
+    new (self) PyMixedData{std::move(repeats), std::move(data), std::move(pairs)};
 }
 
 Doubles py_mixed_evidence(const PyMixedData& self, const std::string& question, Vector<std::int32_t> xs,
@@ -73,7 +75,7 @@ Doubles py_mixed_evidence(const PyMixedData& self, const std::string& question, 
     auto out = std::make_unique<double[]>(4 * columns + 1);
     {
         nb::gil_scoped_release unlocked;
-        run_mixed(*self.data, batch, asked, three_way, span_of(thresholds), n_threads, out.get());
+        run_mixed(*self.data, *self.pairs, batch, asked, three_way, span_of(thresholds), n_threads, out.get());
     }
     return give<Doubles>(std::move(out), {4, columns});
 }

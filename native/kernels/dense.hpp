@@ -25,11 +25,13 @@ struct DenseGroups {
 };
 // The log likelihood; weights: b0, then B [k * n_statistics + l]. probabilities: [a * n_groups + u].
 using DensePosterior = double (*)(const DenseGroups&, const double* weights, double* probabilities);
-// Mean, covariance [(s * n_columns + t) * n_groups + u] for s <= t, and surplus Σ (T - mean) over the rows of a group.
-using DenseMoments = void (*)(const DenseGroups&, const double* probabilities, double* mean, double* covariance,
-                              double* surplus);
+// Mean of the statistics in each group, and surplus Σ (T - mean) over its rows: [t * n_groups + u].
+using DenseMoments = void (*)(const DenseGroups&, const double* probabilities, double* mean, double* surplus);
+// Covariance [(s * n_columns + t) * n_groups + u] for s <= t.
+using DenseCovariance = void (*)(const DenseGroups&, const double* probabilities, const double* mean,
+                                 double* covariance);
 using DenseGradient = void (*)(const DenseGroups&, const double* surplus, double* gradient);
-// Upper triangle of the information, row-major; room: 2 * n_groups numbers.
+// Upper triangle of the information, row-major; room: 3 * n_groups numbers.
 using DenseInformation = void (*)(const DenseGroups&, const double* covariance, double* room, double* upper);
 // One more feature block: sums[e * n_groups + u] = Σ features of the rows of u. cross[p * stride + e * n_statistics +
 // l].
@@ -39,6 +41,7 @@ using DenseCross = void (*)(const DenseGroups&, const double* covariance, const 
 struct DenseKernels {
     DensePosterior posterior;
     DenseMoments moments;
+    DenseCovariance covariance;
     DenseGradient gradient;
     DenseInformation information;
     DenseCross cross;

@@ -56,28 +56,32 @@ double posterior(const DenseGroups& g, const double* weights, double* probabilit
     return sum_of(height);
 }
 
-void moments(const DenseGroups& g, const double* probabilities, double* mean, double* covariance, double* surplus) {
+void moments(const DenseGroups& g, const double* probabilities, double* mean, double* surplus) {
     const std::size_t n = g.n_groups, q = g.n_columns;
     for (std::size_t u = 0; u < n; u += 8) {
         for (std::size_t t = 0; t < q; ++t) {
             D sum = {}, seen = {};
             for (std::size_t a = 0; a < g.card; ++a) {
-                const double value = g.table[a * q + t];
-                sum += load(probabilities + a * n + u) * value;
-                seen += load(g.counts + a * n + u) * value;
+                sum += load(probabilities + a * n + u) * g.table[a * q + t];
+                seen += load(g.counts + a * n + u) * g.table[a * q + t];
             }
             store(mean + t * n + u, sum);
             store(surplus + t * n + u, seen - load(g.sizes + u) * sum);
         }
-        for (std::size_t s = 0; s < q; ++s)
-            for (std::size_t t = s; t < q; ++t) store(covariance + (s * q + t) * n + u, D{});
-        for (std::size_t a = 0; a < g.card; ++a) {
-            const D p = load(probabilities + a * n + u);
-            for (std::size_t s = 0; s < q; ++s) {
-                const D scaled = p * (g.table[a * q + s] - load(mean + s * n + u));
-                for (std::size_t t = s; t < q; ++t)
-                    conditional::add_to(covariance + (s * q + t) * n + u,
-                                        scaled * (g.table[a * q + t] - load(mean + t * n + u)));
+    }
+}
+
+void covariance(const DenseGroups& g, const double* probabilities, const double* mean, double* out) {
+    const std::size_t n = g.n_groups, q = g.n_columns, card = g.card;
+    D p[kMostStatistics + 1];
+    for (std::size_t u = 0; u < n; u += 8) {
+        for (std::size_t a = 0; a < card; ++a) p[a] = load(probabilities + a * n + u);
+        for (std::size_t s = 0; s < q; ++s) {
+            const D below = load(mean + s * n + u);
+            for (std::size_t t = s; t < q; ++t) {
+                D sum = {};
+                for (std::size_t a = 0; a < card; ++a) sum += p[a] * (g.table[a * q + s] * g.table[a * q + t]);
+                store(out + (s * q + t) * n + u, sum - below * load(mean + t * n + u));
             }
         }
     }
@@ -98,6 +102,29 @@ inline void dots(const double* a, const double* b, std::size_t n, std::size_t ro
     for (; k < rows; ++k) dot_rows<1>(a, b + k * n, n, n, out + k);
 }
 
+// Σ a_j b_k of one or two rows a_j with rows b_0, b_1, ...: out[j * kMostStatistics + k].
+inline void two_rows(const double* a, std::size_t n_a, const double* b, std::size_t n, std::size_t rows, double* out) {
+    if (n_a == 1) return dots(a, b, n, rows, out);
+    std::size_t k = 0;
+    for (; k + 4 <= rows; k += 4) {
+        D sums[8] = {};
+        for (std::size_t u = 0; u < n; u += 8) {
+            const D first = load(a + u), second = load(a + n + u);
+            for (std::size_t h = 0; h < 4; ++h) {
+                const D mine = load(b + (k + h) * n + u);
+                sums[h] += first * mine;
+                sums[4 + h] += second * mine;
+            }
+        }
+        for (std::size_t h = 0; h < 4; ++h) {
+            out[k + h] = sum_of(sums[h]);
+            out[kMostStatistics + k + h] = sum_of(sums[4 + h]);
+        }
+    }
+    dots(a, b + k * n, n, rows - k, out + k);
+    dots(a + n, b + k * n, n, rows - k, out + kMostStatistics + k);
+}
+
 void gradient(const DenseGroups& g, const double* surplus, double* out) {
     const std::size_t n = g.n_groups, d = g.n_statistics;
     for (std::size_t i = 0; i < g.n_free; ++i) out[i] = total(surplus + i * n, n);
@@ -115,7 +142,7 @@ void gradient(const DenseGroups& g, const double* surplus, double* out) {
 
 void information(const DenseGroups& g, const double* covariance, double* room, double* upper) {
     const std::size_t n = g.n_groups, d = g.n_statistics, w = g.n_free, size = g.n_parameters();
-    double *weight = room, *weighted = room + n, found[kMostStatistics];
+    double *weight = room, *weighted = room + n, found[2 * kMostStatistics];
     for (std::size_t i = 0; i < w; ++i) {
         for (std::size_t j = i; j < w; ++j) {
             multiply(pair_of(g, covariance, i, j), g.sizes, n, weight);
@@ -130,13 +157,16 @@ void information(const DenseGroups& g, const double* covariance, double* room, d
     for (std::size_t l = 0; l < d; ++l) {
         for (std::size_t m = l; m < d; ++m) {
             multiply(pair_of(g, covariance, g.first + l, g.first + m), g.sizes, n, weight);
-            for (std::size_t k = 0; k < g.n_features; ++k) {
-                multiply(weight, g.features + k * n, n, weighted);
-                dots(weighted, g.features + k * n, n, g.n_features - k, found);
-                for (std::size_t h = k; h < g.n_features; ++h) {  // symmetric in l and m, and in k and h
-                    upper[(w + k * d + l) * size + w + h * d + m] = found[h - k];
-                    if (h > k) upper[(w + k * d + m) * size + w + h * d + l] = found[h - k];
-                }
+            for (std::size_t k = 0; k < g.n_features; k += 2) {  // two rows at a time: fewer loads
+                const std::size_t rows = g.n_features - k < 2 ? 1 : 2;
+                for (std::size_t j = 0; j < rows; ++j) multiply(weight, g.features + (k + j) * n, n, weighted + j * n);
+                two_rows(weighted, rows, g.features + k * n, n, g.n_features - k, found);
+                for (std::size_t j = 0; j < rows; ++j)
+                    for (std::size_t h = k + j; h < g.n_features; ++h) {  // symmetric in l and m, and in k and h
+                        const double sum = found[j * kMostStatistics + h - k];
+                        upper[(w + (k + j) * d + l) * size + w + h * d + m] = sum;
+                        if (h > k + j) upper[(w + (k + j) * d + m) * size + w + h * d + l] = sum;
+                    }
             }
         }
     }
@@ -161,8 +191,12 @@ void cross(const DenseGroups& g, const double* covariance, const double* sums, s
     }
 }
 
-constexpr DenseKernels kKernels{
-    .posterior = posterior, .moments = moments, .gradient = gradient, .information = information, .cross = cross};
+constexpr DenseKernels kKernels{.posterior = posterior,
+                                .moments = moments,
+                                .covariance = covariance,
+                                .gradient = gradient,
+                                .information = information,
+                                .cross = cross};
 
 }  // namespace dense
 }  // namespace

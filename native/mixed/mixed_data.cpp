@@ -27,6 +27,21 @@ bool standardise(std::vector<double>& values, const std::vector<double>& weights
     return varies;
 }
 
+// Standardised scores, and their squares less what a constant and the scores explain, standardised: in turn.
+std::vector<double> with_squares(const std::vector<double>& scores, const std::vector<double>& weights) {
+    std::vector<double> squares(scores.size()), found;
+    double n = 0.0, along = 0.0;
+    for (std::size_t s = 0; s < scores.size(); ++s) {
+        squares[s] = scores[s] * scores[s];
+        n += weights[s];
+        along += weights[s] * squares[s] * scores[s];
+    }
+    for (std::size_t s = 0; s < scores.size(); ++s) squares[s] -= along / n * scores[s];
+    standardise(squares, weights);
+    for (std::size_t s = 0; s < scores.size(); ++s) found.insert(found.end(), {scores[s], squares[s]});
+    return found;
+}
+
 }  // namespace
 
 MixedData::MixedData(std::span<const MixedInput> columns, std::size_t n_records, const std::int64_t* repeats,
@@ -63,6 +78,7 @@ MixedColumn MixedData::categorical(const MixedInput& input) const {
     column.constant = column.card < 2;
     if (column.card <= 2) column.kind = VariableKind::nominal;  // an order of two states says nothing
     standardise(column.scores, sizes);
+    if (column.ordered()) column.curve = with_squares(column.scores, sizes);
     return column;
 }
 
@@ -128,7 +144,7 @@ void group_rows(const MixedData& data, std::span<const std::int32_t> members, Fr
             keys[k] = static_cast<std::uint64_t>(frame.group[k]) * card + column.states[frame.rows[k]];
         const std::size_t room = frame.n_groups * card;
         std::uint32_t next = 0;
-        if (room <= 4 * n + 4096) {  // ascending keys: the numbers do not depend on the order of the rows
+        if (room <= 16 * n + 4096) {  // ascending keys: the numbers do not depend on the order of the rows
             number.assign(room, 0);
             for (const std::uint64_t key : keys) number[key] = 1;
             for (std::uint32_t& each : number) each = each ? next++ : 0;
@@ -143,6 +159,12 @@ void group_rows(const MixedData& data, std::span<const std::int32_t> members, Fr
             next = static_cast<std::uint32_t>(sorted.size());
         }
         frame.n_groups = next;
+        if (2 * frame.n_groups > n) {  // as good as one row a group: a full table has nothing to say
+            frame.group.clear();
+            frame.first = frame.rows;
+            frame.n_groups = n;
+            return;
+        }
     }
     frame.first.assign(frame.n_groups, 0);
     for (std::size_t k = n; k-- > 0;) frame.first[frame.group[k]] = frame.rows[k];

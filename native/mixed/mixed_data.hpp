@@ -31,6 +31,7 @@ struct MixedColumn {
     std::vector<double> values;         // of a numeric variable, standardised; 0 where missing
     std::vector<std::uint8_t> present;  // of a numeric variable with gaps: whether a row has a value
     std::vector<double> scores;         // of an ordinal variable: standardised, by state
+    std::vector<double> curve;          // the same, and its square made orthogonal to it: [2 * state + power - 1]
     bool gaps = false, constant = false;
 
     bool numeric() const { return kind == VariableKind::numeric; }
@@ -79,7 +80,7 @@ struct Frame {
 
 // The rows in which these variables are observed.
 std::vector<std::uint32_t> observed_rows(const MixedData& data, std::span<const std::int32_t> variables);
-// Group `frame.rows` by the members.
+// Group `frame.rows` by the members; each row by itself where that gives about as many groups.
 void group_rows(const MixedData& data, std::span<const std::int32_t> members, Frame& frame);
 
 }  // namespace mnlearn

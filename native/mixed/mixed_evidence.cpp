@@ -11,7 +11,7 @@
 namespace mnlearn {
 namespace {
 
-constexpr std::size_t kScansTogether = 4;
+constexpr std::size_t kScansTogether = 16;
 constexpr double kOtherEnd = 1.5;  // how far apart the gains of the two ends may lie where one of them decides
 
 struct Answers {
@@ -20,7 +20,8 @@ struct Answers {
 
 class Scanner {
 public:
-    Scanner(const MixedData& data, bool three_way) : there_(data, three_way), back_(data, three_way) {}
+    Scanner(const MixedData& data, PairReadings& pairs, bool three_way)
+        : there_(data, pairs, three_way), back_(data, pairs, three_way) {}
 
     void answer(MixedQuestion question, const EvidenceScan& scan, double threshold, const Answers& out) {
         there_.begin(scan.x, scan.z);
@@ -35,7 +36,7 @@ public:
             case MixedQuestion::pairs:
                 return pairs(scan, threshold, out);
             case MixedQuestion::removals:
-                return removals(scan, out);
+                return removals(scan, threshold, out);
             default:
                 return additions(question == MixedQuestion::additions, scan, out);
         }
@@ -75,10 +76,10 @@ private:
         }
     }
 
-    void removals(const EvidenceScan& scan, const Answers& out) {
+    void removals(const EvidenceScan& scan, double fit_above, const Answers& out) {
         counted_ = 0;
         const double base = there_.base();
-        for (std::size_t i = 0; i < scan.z.size(); ++i) put(out, i, {there_.without(i), true}, base);
+        for (std::size_t i = 0; i < scan.z.size(); ++i) put(out, i, there_.without(i, fit_above), base);
     }
 
     // The end of x is estimated first; only where it comes near the threshold follow the end of y and the fits.
@@ -86,6 +87,13 @@ private:
         counted_ = 0;
         for (std::size_t j = 0; j < scan.ys.size(); ++j) {
             const std::int32_t y = scan.ys[j];
+            if (fit_above > -HUGE_VAL) {
+                const double guess = there_.guess(y);
+                if (guess < fit_above - kOtherEnd) {
+                    put(out, j, {guess, false}, 0.0);
+                    continue;
+                }
+            }
             MixedScan::Added mine = there_.estimate(y, true);
             if (!(mine.rise > fit_above - kOtherEnd)) {
                 put(out, j, {mine.rise, false}, 0.0);
@@ -149,12 +157,12 @@ void check_mixed(const MixedData& data, const EvidenceBatch& batch) {
     }
 }
 
-void run_mixed(const MixedData& data, const EvidenceBatch& batch, MixedQuestion question, bool three_way,
-               std::span<const double> thresholds, int n_threads, double* out) {
+void run_mixed(const MixedData& data, PairReadings& pairs, const EvidenceBatch& batch, MixedQuestion question,
+               bool three_way, std::span<const double> thresholds, int n_threads, double* out) {
     const std::size_t columns = mixed_columns(question, batch);
     const std::size_t n_pieces = (batch.xs.size() + kScansTogether - 1) / kScansTogether;
     parallel_for(n_pieces, n_threads, [&](std::size_t piece) {
-        Scanner scanner(data, three_way);
+        Scanner scanner(data, pairs, three_way);
         const std::size_t end = std::min((piece + 1) * kScansTogether, batch.xs.size());
         for (std::size_t k = piece * kScansTogether; k < end; ++k) {
             const auto first = question == MixedQuestion::local      ? k

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "evidence/evidence.hpp"
-#include "mixed/mixed_data.hpp"
+#include "mixed/mixed_scan.hpp"
 
 namespace mnlearn {
 
@@ -20,7 +20,7 @@ void check_mixed(const MixedData& data, const EvidenceBatch& batch);
 
 // Four rows: the value; whether it is exact; models that could not be fitted; H(x | z) on the rows of x and z (of
 // `local`, `leaders`, `additions`, `estimates`, `removals`), or 0.
-void run_mixed(const MixedData& data, const EvidenceBatch& batch, MixedQuestion question, bool three_way,
-               std::span<const double> thresholds, int n_threads, double* out);
+void run_mixed(const MixedData& data, PairReadings& pairs, const EvidenceBatch& batch, MixedQuestion question,
+               bool three_way, std::span<const double> thresholds, int n_threads, double* out);
 
 }  // namespace mnlearn

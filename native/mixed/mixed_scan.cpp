@@ -6,6 +6,11 @@
 namespace mnlearn {
 namespace {
 
+constexpr std::size_t kMostRemembered = 2048;  // variables: 16 MB
+constexpr float kUnknown = 1e30f;
+constexpr double kNearFit = 3.0;       // how far apart the estimate without a member and its fit may lie
+constexpr double kNearlyAsGood = 6.0;  // of log evidence
+
 std::vector<std::int32_t> joined(std::int32_t x, std::span<const std::int32_t> z) {
     std::vector<std::int32_t> all(z.begin(), z.end());
     all.push_back(x);
@@ -14,13 +19,46 @@ std::vector<std::int32_t> joined(std::int32_t x, std::span<const std::int32_t> z
 
 }  // namespace
 
-MixedScan::MixedScan(const MixedData& data, bool three_way)
+PairReadings::PairReadings(const MixedData& data)
+    : data_(data), known_(data.n_variables() <= kMostRemembered ? 2 * data.n_variables() * data.n_variables() : 0) {
+    for (std::atomic<float>& each : known_) each.store(kUnknown, std::memory_order_relaxed);
+}
+
+PairReadings::Evidence PairReadings::compare(std::int32_t x, std::int32_t z, Regression& room) const {
+    Frame frame;
+    const std::int32_t both[] = {x, z};
+    frame.rows = observed_rows(data_, both);
+    group_rows(data_, {&z, 1}, frame);
+    Evidence found;
+    const double ordered = room.fit(x, {&z, 1}, Reading::ordered, frame) ? room.log_evidence() : 0.0;
+    for (const Reading reading : {Reading::curved, Reading::nominal})
+        found.of[static_cast<std::size_t>(reading)] =
+            room.fit(x, {&z, 1}, reading, frame) ? room.log_evidence() - ordered : -kUnknown;
+    return found;
+}
+
+PairReadings::Evidence PairReadings::operator()(std::int32_t x, std::int32_t z, Regression& room) {
+    if (!data_[x].ordered() && !data_[z].ordered()) return {};  // the readings are the same
+    if (known_.empty()) return compare(x, z, room);
+    std::atomic<float>* known =
+        known_.data() + 2 * (static_cast<std::size_t>(x) * data_.n_variables() + static_cast<std::size_t>(z));
+    if (known[0].load(std::memory_order_acquire) == kUnknown) {
+        const Evidence found = compare(x, z, room);
+        known[1].store(static_cast<float>(found.of[2]), std::memory_order_relaxed);
+        known[0].store(static_cast<float>(found.of[1]), std::memory_order_release);
+    }
+    return {{0.0, known[0].load(std::memory_order_relaxed), known[1].load(std::memory_order_relaxed)}};
+}
+
+MixedScan::MixedScan(const MixedData& data, PairReadings& pairs, bool three_way)
     : data_(data),
+      pairs_(pairs),
       three_way_(three_way),
       kernels_(*data.level().conditional),
       full_(data.log_tables(), data.n_rows()),
-      readings_{Regression(data), Regression(data)},
-      refit_(data) {}
+      readings_{Regression(data), Regression(data), Regression(data)},
+      refit_(data),
+      pair_room_(data) {}
 
 void MixedScan::begin(std::int32_t x, std::span<const std::int32_t> z) {
     begin(x, z, observed_rows(data_, joined(x, z)));
@@ -33,7 +71,7 @@ void MixedScan::begin(std::int32_t x, std::span<const std::int32_t> z, std::vect
     group_rows(data_, z_, frame_);
     base_.reset();
     fell_back_ = 0;
-    tables_made_ = made_[0] = made_[1] = false;
+    tables_made_ = pairwise_made_ = made_[0] = made_[1] = made_[2] = false;
 }
 
 bool MixedScan::categorical(std::int32_t x, std::span<const std::int32_t> members) const {
@@ -42,6 +80,26 @@ bool MixedScan::categorical(std::int32_t x, std::span<const std::int32_t> member
 
 bool MixedScan::any_ordinal(std::int32_t x, std::span<const std::int32_t> members) const {
     return data_[x].ordered() || std::ranges::any_of(members, [&](std::int32_t v) { return data_[v].ordered(); });
+}
+
+MixedScan::Use MixedScan::models_for(std::int32_t x, std::span<const std::int32_t> members) {
+    Use use;
+    use.tables = categorical(x, members);
+    if (!any_ordinal(x, members)) {
+        use.reading[0] = !use.tables;
+        use.pairwise = use.tables;
+        return use;
+    }
+    double sums[3] = {};
+    for (const std::int32_t v : members) {
+        const PairReadings::Evidence found = pairs_(x, v, pair_room_);
+        for (std::size_t k = 0; k < 3; ++k) sums[k] += found.of[k];
+    }
+    const double best = std::max({sums[0], sums[1], sums[2]});
+    for (std::size_t k = 0; k < 3; ++k) use.reading[k] = sums[k] > best - kNearlyAsGood;
+    use.pairwise = use.tables && use.reading[2];
+    if (use.tables) use.reading[2] = false;
+    return use;
 }
 
 std::vector<std::uint32_t> MixedScan::rows_with(std::int32_t y) const {
@@ -104,29 +162,27 @@ bool MixedScan::fit_pairwise(Tables& tables, const Model* warm, bool three_way) 
 
 // ---- exact values
 
-MixedScan::Values MixedScan::local(std::int32_t x, std::span<const std::int32_t> members, const Frame& frame,
-                                   bool with_moment, bool need_ordered, bool warm) {
+// H(x | members) by model, fitted. Warm: the members are those of the scan, and maybe more, in the same order.
+MixedScan::Values MixedScan::local(std::span<const std::int32_t> members, const Frame& frame, bool with_moment,
+                                   bool warm) {
     Values found;
-    if (members.empty() || data_[x].constant) {
-        found.ordered = 0.0;
+    if (members.empty() || data_[x_].constant) {
+        found.full = 0.0;
         return found;
     }
-    const bool tables = categorical(x, members), ordinal = any_ordinal(x, members);
-    if (tables) {
-        make_tables(x, members, frame, other_);
-        found.full = full_(other_.of_x) - other_.empty_full - other_.gift;
-        if (fit_pairwise(other_, nullptr, three_way_))
+    const Use use = models_for(x_, members);
+    if (use.tables && (use.pairwise || !frame.single())) {
+        make_tables(x_, members, frame, other_);
+        if (!frame.single()) found.full = full_(other_.of_x) - other_.empty_full - other_.gift;
+        if (use.pairwise && fit_pairwise(other_, warm && pairwise_made_ ? &tables_.model : nullptr, three_way_))
             found.pairwise = other_.model.log_evidence() - other_.empty_pairwise;
-        else
+        else if (use.pairwise)
             ++fell_back_;
     }
-    for (const Reading reading : {Reading::ordered, Reading::nominal}) {
-        const bool ordered = reading == Reading::ordered;
-        if (tables ? !ordered || !(ordinal || need_ordered) : !ordered && !ordinal) continue;
-        const Regression* start = warm && made_[!ordered] ? &readings_[!ordered] : nullptr;
-        if (refit_.fit(x, members, reading, frame, start))
-            (ordered ? found.ordered : found.nominal) =
-                refit_.log_evidence() + (with_moment ? refit_.moment_of_last() : 0.0);
+    for (std::size_t k = 0; k < 3; ++k) {
+        if (!use.reading[k]) continue;
+        if (refit_.fit(x_, members, kReadings[k], frame, warm && made_[k] ? &readings_[k] : nullptr))
+            found.of[k] = refit_.log_evidence() + (with_moment ? refit_.moment_of_last() : 0.0);
         else
             ++fell_back_;
     }
@@ -134,10 +190,28 @@ MixedScan::Values MixedScan::local(std::int32_t x, std::span<const std::int32_t>
 }
 
 double MixedScan::base() {
-    if (!base_) {
-        const Values found = local(x_, z_, frame_, false, false, false);
-        base_ = found.best() > -HUGE_VAL ? found.best() : 0.0;
+    if (base_) return *base_;
+    Values found;
+    if (z_.empty() || data_[x_].constant) {
+        found.full = 0.0;
+    } else {
+        const Use use = models_for(x_, z_);
+        if (use.tables && (use.pairwise || !frame_.single())) {
+            Tables& tables = base_tables(use.pairwise);
+            if (!frame_.single()) found.full = full_(tables.of_x) - tables.empty_full - tables.gift;
+            if (use.pairwise && three_way_) {
+                make_tables(x_, z_, frame_, other_);
+                if (fit_pairwise(other_, &tables.model, true))
+                    found.pairwise = other_.model.log_evidence() - other_.empty_pairwise;
+            } else if (use.pairwise && tables.model.fitted()) {
+                found.pairwise = tables.model.log_evidence() - tables.empty_pairwise;
+            }
+        }
+        for (std::size_t k = 0; k < 3; ++k)
+            if (use.reading[k])
+                if (const Regression* model = regression(kReadings[k])) found.of[k] = model->log_evidence();
     }
+    base_ = found.best() > -HUGE_VAL ? found.best() : 0.0;
     return *base_;
 }
 
@@ -153,29 +227,56 @@ MixedScan::Added MixedScan::fitted(std::int32_t y, bool with_moment) {
         before = base();
     } else if (!z_.empty()) {
         group_rows(data_, z_, frame);
-        before = local(x_, z_, frame, false, false, false).best();
+        before = local(z_, frame, false).best();
     }
     members_.push_back(y);
     group_rows(data_, members_, frame);
-    const double after = local(x_, members_, frame, with_moment, false, true).best();
+    const double after = local(members_, frame, with_moment).best();
     if (!(before > -HUGE_VAL) || !(after > -HUGE_VAL)) return {};
     return {after - before, true};
 }
 
-double MixedScan::without(std::size_t i) {
+MixedScan::Added MixedScan::without(std::size_t i, double fit_above) {
+    const double before = base();
+    const Use use = models_for(x_, z_);
+    if (z_.size() > 1 && !use.pairwise) {
+        double best = -HUGE_VAL, estimate = 0.0;
+        for (std::size_t k = 0; k < 3; ++k)
+            if (use.reading[k] && made_[k] && readings_[k].fitted() && readings_[k].log_evidence() > best) {
+                best = readings_[k].log_evidence();
+                estimate = -readings_[k].member_evidence(i);
+            }
+        if (best == before && estimate < fit_above - kNearFit) return {estimate, false};
+    }
     members_.assign(z_.begin(), z_.end());
     members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(i));
     Frame frame;
     frame.rows = frame_.rows;
     group_rows(data_, members_, frame);
-    const double found = local(x_, members_, frame, false, false, false).best();
-    return found > -HUGE_VAL ? found - base() : 0.0;
+    const double found = local(members_, frame, false, false).best();
+    return {found > -HUGE_VAL ? found - before : 0.0, true};
+}
+
+double MixedScan::guess(std::int32_t y) {
+    if (z_.empty() || numeric(x_) || data_[x_].constant || data_[y].constant) return HUGE_VAL;
+    members_.assign(z_.begin(), z_.end());
+    const Use use_before = models_for(x_, members_);
+    members_.push_back(y);
+    const Use use = models_for(x_, members_);
+    if (use.pairwise || use_before.pairwise) return HUGE_VAL;
+    double best = -HUGE_VAL;
+    for (std::size_t k = 0; k < 3; ++k) {
+        if (!use.reading[k]) continue;
+        Regression* model = regression(kReadings[k]);
+        if (!model || (best = std::max(best, model->log_evidence() + model->guess(y))) == HUGE_VAL) return HUGE_VAL;
+    }
+    return best - base();
 }
 
 // ---- estimates
 
 Regression* MixedScan::regression(Reading reading) {
-    const std::size_t k = reading == Reading::nominal;
+    const auto k = static_cast<std::size_t>(reading);
     if (!made_[k]) {
         if (!readings_[k].fit(x_, z_, reading, frame_)) ++fell_back_;
         made_[k] = true;
@@ -183,18 +284,19 @@ Regression* MixedScan::regression(Reading reading) {
     return readings_[k].fitted() ? &readings_[k] : nullptr;
 }
 
-MixedScan::Tables* MixedScan::base_tables() {
-    if (!tables_made_) {
-        make_tables(x_, z_, frame_, tables_);
+MixedScan::Tables& MixedScan::base_tables(bool pairwise) {
+    if (!tables_made_) make_tables(x_, z_, frame_, tables_);
+    tables_made_ = true;
+    if (pairwise && !pairwise_made_) {
         fit_pairwise(tables_, nullptr, false);
-        tables_made_ = true;
+        pairwise_made_ = true;
     }
-    return &tables_;
+    return tables_;
 }
 
 // F and P of x given z and y to first order, and given z, on the rows in which y is observed.
-void MixedScan::estimate_tables(std::int32_t y, Values& without, Values& with) {
-    Tables& base = *base_tables();
+void MixedScan::estimate_tables(std::int32_t y, bool pairwise, Values& without, Values& with) {
+    Tables& base = base_tables(pairwise);
     const MixedColumn &column = data_[x_], &other = data_[y];
     const std::size_t card_x = column.card, card_y = other.card, n = frame_.rows.size();
     number_.assign(frame_.n_groups * card_y, 0);
@@ -242,12 +344,15 @@ void MixedScan::estimate_tables(std::int32_t y, Values& without, Values& with) {
         other_.design = base.design;
         set_margin(x_, margin, other_);
         other_.model.clear();
-        if (base.model.fitted()) fit_pairwise(other_, &base.model, false);
+        if (pairwise && base.model.fitted()) fit_pairwise(other_, &base.model, false);
         mine = &other_;
     }
-    without.full = z_.empty() ? 0.0 : full_(mine->of_x) - mine->empty_full - mine->gift;
-    with.full = full_(of_x) - mine->empty_full - mine->gift;
-    if (!mine->model.fitted()) return;
+    if (z_.empty()) without.full = 0.0;
+    if (!frame_.single()) {
+        if (!z_.empty()) without.full = full_(mine->of_x) - mine->empty_full - mine->gift;
+        with.full = full_(of_x) - mine->empty_full - mine->gift;
+    }
+    if (!pairwise || !mine->model.fitted()) return;
     without.pairwise = mine->model.log_evidence() - mine->empty_pairwise;
     if (mine->design.n_features * (card_x - 1) + (card_y - 1) * (card_x - 1) > kMaxParameters) return;
     const std::size_t line = in_lanes(card_x - 1);
@@ -262,28 +367,26 @@ void MixedScan::estimate_tables(std::int32_t y, Values& without, Values& with) {
 MixedScan::Added MixedScan::estimate(std::int32_t y, bool with_moment) {
     if (data_[x_].constant || data_[y].constant) return {};
     members_.assign(z_.begin(), z_.end());
+    const Use use_before = models_for(x_, members_);
     members_.push_back(y);
-    const bool tables_before = categorical(x_, z_), tables_after = tables_before && !numeric(y);
-    const bool ordinal = any_ordinal(x_, members_);
+    const Use use = models_for(x_, members_);
+    const bool lacks = data_[y].gaps;
     Values before, after;
-    if (tables_after) estimate_tables(y, before, after);
-    if (!tables_after || ordinal) {
-        for (const Reading reading : {Reading::ordered, Reading::nominal}) {
-            const bool ordered = reading == Reading::ordered;
-            if (!ordered && (tables_after || !ordinal)) continue;
-            Regression* model = regression(reading);
-            if (!model) continue;
-            const Rise rise = model->rise(y);
-            if (rise.without == 0.0 && rise.with == 0.0 && !rise.fitted) continue;
-            (ordered ? before.ordered : before.nominal) = rise.without;
-            if (rise.fitted) (ordered ? after.ordered : after.nominal) = rise.with + (with_moment ? rise.moment : 0.0);
-        }
+    const bool pairwise = use.pairwise || (lacks && use_before.pairwise);
+    if (use.tables && (pairwise || !frame_.single())) estimate_tables(y, pairwise, before, after);
+    if (!use.pairwise) after.pairwise = -HUGE_VAL;
+    for (std::size_t k = 0; k < 3; ++k) {
+        if (!use.reading[k] && !(lacks && use_before.reading[k])) continue;
+        Regression* model = regression(kReadings[k]);
+        if (!model) continue;
+        const Rise rise = model->rise(y);
+        if (rise.without == 0.0 && rise.with == 0.0 && !rise.fitted) continue;
+        before.of[k] = rise.without;
+        if (rise.fitted && use.reading[k]) after.of[k] = rise.with + (with_moment ? rise.moment : 0.0);
     }
-    if (tables_before && !tables_after && !z_.empty() && !data_[y].gaps) {
-        before.pairwise = std::max(before.pairwise, base());  // the tables of z may explain x better
-    }
-    if (!(before.best() > -HUGE_VAL) || !(after.best() > -HUGE_VAL)) return {0.0, false};
-    return {after.best() - before.best(), numeric(x_)};
+    const double without = lacks ? before.best() : base();
+    if (!(without > -HUGE_VAL) || !(after.best() > -HUGE_VAL)) return {0.0, false};
+    return {after.best() - without, numeric(x_)};
 }
 
 }  // namespace mnlearn

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kFreePrecision = 0.01;  // b0 ~ N(0, 100)
 constexpr int kMaxSteps = 60, kMaxHalvings = 30;
-constexpr double kConverged = 1e-16;  // Newton decrement
+constexpr double kConverged = 1e-12;  // Newton decrement: the error of the log evidence is smaller
 constexpr double kQuadratic = 1e-4;   // below it full steps are safe
 constexpr double kExplained = 1e-12;  // of the sum of squares: less is rounding
 
@@ -78,26 +78,26 @@ Regression::Regression(const MixedData& data)
 std::size_t Regression::width_of(std::int32_t v) const {
     const MixedColumn& z = data_[v];
     if (z.constant) return 0;
-    return z.numeric() || (z.ordered() && reading_ == Reading::ordered) ? 1 : z.card - 1;
+    if (z.numeric()) return 1;
+    if (!z.ordered() || reading_ == Reading::nominal) return z.card - 1;
+    return reading_ == Reading::ordered ? 1 : 2;
 }
 
 const double* Regression::coding_of(std::int32_t v) const {
     const MixedColumn& z = data_[v];
     if (z.numeric()) return nullptr;
-    return z.ordered() && reading_ == Reading::ordered ? z.scores.data() : Contrasts::of(z.card)[0];
+    if (!z.ordered() || reading_ == Reading::nominal) return Contrasts::of(z.card)[0];
+    return reading_ == Reading::ordered ? z.scores.data() : z.curve.data();
+}
+
+bool Regression::by_contrasts(std::int32_t v) const {
+    return !data_[v].numeric() && (!data_[v].ordered() || reading_ == Reading::nominal);
 }
 
 double Regression::precision_of(std::int32_t v) const {
-    const auto by_contrasts = [&](std::int32_t each) {
-        return !data_[each].numeric() && !(data_[each].ordered() && reading_ == Reading::ordered);
-    };
     const int sides = by_contrasts(x_) + by_contrasts(v);
     if (sides == 2) return 1.0;  // the prior of the pairwise conditional
     return sides == 1 ? 0.5 / (kContrastScale * kContrastScale) : 1.0 / (kSlopeScale * kSlopeScale);
-}
-
-bool Regression::has_moment(std::int32_t v) const {
-    return n_statistics_ == 1 && width_of(v) == 1 && precision_of(v) == 1.0 / (kSlopeScale * kSlopeScale);
 }
 
 // Features of these rows, one after the other; those of rows that lack the variable are 0.
@@ -124,10 +124,10 @@ void Regression::set_up(std::int32_t x, std::span<const std::int32_t> members, R
     frame_ = &frame;
     fitted_ = false;
     residuals_.clear();
+    mean_spread_.clear();
     const MixedColumn& column = data_[x];
-    const bool score = column.ordered() && reading == Reading::ordered;
     n_free_ = column.numeric() ? 1 : column.card - 1;
-    n_statistics_ = column.numeric() || score ? 1 : column.card - 1;
+    n_statistics_ = width_of(x);
     n_features_ = 0;
     blocks_.clear();
     for (const std::int32_t v : members) {
@@ -188,11 +188,11 @@ void Regression::count_states() {
         margin_[a] += weight;
     }
     const Contrasts& contrasts = Contrasts::of(card);
-    const bool score = column.ordered() && reading_ == Reading::ordered;
+    const double* coding = by_contrasts(x_) ? nullptr : coding_of(x_);
     table_.clear();
     for (std::size_t a = 0; a < card; ++a) {
         table_.insert(table_.end(), contrasts[a], contrasts[a] + card - 1);
-        if (score) table_.push_back(column.scores[a]);
+        if (coding) table_.insert(table_.end(), coding + a * n_statistics_, coding + (a + 1) * n_statistics_);
     }
 }
 
@@ -203,7 +203,7 @@ bool Regression::fit_states(const Regression* warm) {
     mean_.resize(n_columns * length_);
     surplus_.resize(n_columns * length_);
     covariance_.resize(n_columns * n_columns * length_);
-    room_.resize(2 * length_);
+    room_.resize(3 * length_);
     gradient_.resize(n_parameters_);
     weights_.assign(n_parameters_, 0.0);
     if (warm && warm->fitted_ && warm->x_ == x_ && warm->reading_ == reading_) {
@@ -223,31 +223,50 @@ double Regression::log_posterior(const std::vector<double>& weights) {
     return height;
 }
 
+// Information, prior included, and its factor at the weights of the last log posterior.
+bool Regression::find_information() {
+    const std::size_t size = n_parameters_;
+    information_.resize(size * size);
+    dense_.covariance(groups(), probabilities_.data(), mean_.data(), covariance_.data());
+    dense_.information(groups(), covariance_.data(), room_.data(), information_.data());
+    for (std::size_t j = 0; j < size; ++j) information_[j * size + j] += precision_[j];
+    upper_ = information_;
+    return kernels_.factorise(upper_.data(), size);
+}
+
+// Newton's method; an information is kept for as long as the steps shrink well, since it costs most of the time.
 bool Regression::newton() {
+    constexpr double kShrinks = 0.05;
     const std::size_t size = n_parameters_;
     double height = log_posterior(weights_), last = HUGE_VAL;
+    bool fresh = false;  // whether the information is that of these weights
     for (int step = 0; step < kMaxSteps; ++step) {
-        const DenseGroups g = groups();
-        dense_.moments(g, probabilities_.data(), mean_.data(), covariance_.data(), surplus_.data());
-        dense_.gradient(g, surplus_.data(), gradient_.data());
-        information_.resize(size * size);
-        dense_.information(g, covariance_.data(), room_.data(), information_.data());
-        for (std::size_t j = 0; j < size; ++j) {
-            gradient_[j] -= precision_[j] * weights_[j];
-            information_[j * size + j] += precision_[j];
+        dense_.moments(groups(), probabilities_.data(), mean_.data(), surplus_.data());
+        dense_.gradient(groups(), surplus_.data(), gradient_.data());
+        for (std::size_t j = 0; j < size; ++j) gradient_[j] -= precision_[j] * weights_[j];
+        for (;;) {
+            if (step == 0 && !fresh) {
+                if (!find_information()) return false;
+                fresh = true;
+            }
+            step_ = gradient_;
+            solve_column(upper_.data(), size, step_.data());
+            const double decrement = kernels_.dot(step_.data(), step_.data(), size);
+            if (!(decrement < HUGE_VAL)) return false;
+            const bool done = decrement < kConverged || (decrement < 1e-9 && decrement >= 0.1 * last);
+            if (!fresh && (done || decrement > kShrinks * last)) {
+                if (!find_information()) return false;
+                fresh = true;
+                if (!done) continue;
+            }
+            if (done) {
+                log_evidence_ = height - 0.5 * log_determinant(upper_.data(), size) - empty_evidence(kernels_, margin_);
+                for (std::size_t j = n_free_; j < size; ++j) log_evidence_ += 0.5 * std::log(precision_[j]);
+                return true;
+            }
+            last = decrement;
+            break;
         }
-        upper_ = information_;
-        if (!kernels_.factorise(upper_.data(), size)) return false;
-        step_ = gradient_;
-        solve_column(upper_.data(), size, step_.data());
-        const double decrement = kernels_.dot(step_.data(), step_.data(), size);
-        if (!(decrement < HUGE_VAL)) return false;
-        if (decrement < kConverged || (decrement < 1e-9 && decrement >= 0.1 * last)) {
-            log_evidence_ = height - 0.5 * log_determinant(upper_.data(), size) - empty_evidence(kernels_, margin_);
-            for (std::size_t j = n_free_; j < size; ++j) log_evidence_ += 0.5 * std::log(precision_[j]);
-            return true;
-        }
-        last = decrement;
         for (std::size_t i = size; i-- > 0;) {
             const double* row = upper_.data() + i * size;
             step_[i] = (step_[i] - kernels_.dot(row + i + 1, step_.data() + i + 1, size - i - 1)) / row[i];
@@ -257,25 +276,72 @@ bool Regression::newton() {
             proposal_ = weights_;
             for (std::size_t j = 0; j < size; ++j) proposal_[j] += length * step_[j];
             reached = log_posterior(proposal_);
-            if (reached > height || decrement < kQuadratic) break;
+            if (reached > height || last < kQuadratic) break;
         }
         weights_.swap(proposal_);
         height = reached;
+        fresh = false;
     }
     return false;
 }
 
+// The moment prior of some coefficients, the last of n: ln of (b'b / s² + tr V) / (size · prior variance), where the
+// factor of the information of all n is given. `mean`: b.
+double Regression::moment(const double* upper, std::size_t size, std::size_t n, const double* mean, double s2) const {
+    double square = 0.0, trace = 0.0;
+    std::vector<double> column(size);
+    for (std::size_t j = 0; j < size; ++j) {  // U^-1 e_j: its squares add up to the trace of the covariance
+        square += mean[j] * mean[j];
+        std::fill(column.begin(), column.end(), 0.0);
+        column[j] = 1.0;
+        for (std::size_t i = j + 1; i-- > 0;) {
+            const double* row = upper + (n - size + i) * n + n - size;
+            for (std::size_t k = i + 1; k <= j; ++k) column[i] -= row[k] * column[k];
+            column[i] /= row[i];
+            trace += column[i] * column[i];
+        }
+    }
+    return std::log((square / s2 + trace) / (kSlopeScale * kSlopeScale * static_cast<double>(size)));
+}
+
 double Regression::moment_of_last() const {
     if (!fitted_ || blocks_.empty() || !has_moment(blocks_.back().variable)) return 0.0;
-    const double precision = blocks_.back().precision, corner = upper_.back();  // 1 / corner² is its variance
-    double mean = 0.0, variance = 1.0 / (corner * corner);
-    if (data_[x_].numeric()) {
-        const double s2 = rss_ / std::max(1.0, n_rows_ - 1.0);
-        mean = gradient_.back() / corner;  // U'^-1 h, so U^-1 of it is the coefficient
-        return s2 > 0.0 ? std::log((mean * mean / s2 + variance) * precision) : 0.0;
+    const std::size_t size = blocks_.back().width * n_statistics_, n = n_parameters_;
+    if (size == 0) return 0.0;
+    std::vector<double> mean(weights_.end() - static_cast<std::ptrdiff_t>(data_[x_].numeric() ? 0 : size),
+                             weights_.end());
+    if (!data_[x_].numeric()) return moment(upper_.data(), size, n, mean.data(), 1.0);
+    mean.assign(gradient_.end() - static_cast<std::ptrdiff_t>(size), gradient_.end());
+    for (std::size_t i = size; i-- > 0;) {  // U^-1 of U'^-1 h: the coefficients
+        const double* row = upper_.data() + (n - size + i) * n + n - size;
+        for (std::size_t k = i + 1; k < size; ++k) mean[i] -= row[k] * mean[k];
+        mean[i] /= row[i];
     }
-    mean = weights_.back();
-    return std::log((mean * mean + variance) * precision);
+    return moment(upper_.data(), size, n, mean.data(), rss_ / std::max(1.0, n_rows_ - 1.0));
+}
+
+// The log Bayes factor of a member by the posterior of its coefficients at 0 (Savage and Dickey).
+double Regression::member_evidence(std::size_t i) const {
+    const std::size_t size = blocks_[i].width * n_statistics_, n = n_parameters_, stride = in_lanes(size);
+    if (size == 0) return 0.0;
+    const std::size_t first = n_free_ + blocks_[i].first * n_statistics_;
+    std::vector<double> columns(n * stride, 0.0), covariance(size * size, 0.0), mean(size);
+    for (std::size_t j = 0; j < size; ++j) columns[(first + j) * stride + j] = 1.0;
+    kernels_.solve_columns(upper_.data(), n, columns.data(), stride);
+    kernels_.subtract_squares(columns.data(), n, stride, size, covariance.data());
+    for (double& each : covariance) each = -each;
+    double s2 = 1.0;
+    if (data_[x_].numeric()) {
+        s2 = rss_ / std::max(1.0, n_rows_ - 1.0);
+        for (std::size_t j = 0; j < size; ++j)
+            for (std::size_t p = 0; p < n; ++p) mean[j] += columns[p * stride + j] * gradient_[p];
+    } else {
+        std::copy_n(weights_.begin() + static_cast<std::ptrdiff_t>(first), size, mean.begin());
+    }
+    if (!kernels_.factorise(covariance.data(), size)) return 0.0;
+    solve_column(covariance.data(), size, mean.data());
+    return 0.5 * (kernels_.dot(mean.data(), mean.data(), size) / s2 + log_determinant(covariance.data(), size) +
+                  static_cast<double>(size) * std::log(blocks_[i].precision));
 }
 
 // ---- a numeric x
@@ -502,6 +568,58 @@ Regression::Reduced Regression::reduce_numbers(const std::vector<std::uint32_t>&
             true};
 }
 
+double Regression::guess(std::int32_t y) {
+    constexpr double kAlike = 3.0, kSlack = 6.0;  // how much more the other parameters may bring to light
+    const std::size_t q = width_of(y), d = n_statistics_, n = frame_->rows.size(), line = in_lanes(n);
+    if (!fitted_ || data_[x_].numeric() || q * d > 16 || n_features_ == 0) return HUGE_VAL;
+    find_residuals();
+    find_mean_spread();
+    const MixedColumn& other = data_[y];
+    const double* coding = coding_of(y);
+    std::vector<double> gradient(q * d, 0.0), information(q, 0.0);
+    std::size_t lacking = 0;
+    if (!coding) {
+        for (std::size_t k = 0; k < n; ++k) {
+            const double value = other.values[frame_->rows[k]];
+            information[0] += value * value;
+            for (std::size_t l = 0; l < d; ++l) gradient[l] += residuals_[l * line + k] * value;
+        }
+    } else {
+        std::vector<double> by_state((other.card + 1) * d, 0.0), sizes(other.card + 1, 0.0);
+        for (std::size_t k = 0; k < n; ++k) {
+            const std::size_t state = std::min<std::size_t>(other.states[frame_->rows[k]], other.card);
+            sizes[state] += 1.0;
+            for (std::size_t l = 0; l < d; ++l) by_state[state * d + l] += residuals_[l * line + k];
+        }
+        lacking = static_cast<std::size_t>(sizes[other.card]);
+        for (std::size_t b = 0; b < other.card; ++b)
+            for (std::size_t e = 0; e < q; ++e) {
+                information[e] += sizes[b] * coding[b * q + e] * coding[b * q + e];
+                for (std::size_t l = 0; l < d; ++l) gradient[e * d + l] += coding[b * q + e] * by_state[b * d + l];
+            }
+    }
+    if (lacking * 10 > n) return HUGE_VAL;
+    double square = 0.0, price = 0.0;
+    const double precision = precision_of(y);
+    for (std::size_t e = 0; e < q; ++e)
+        for (std::size_t l = 0; l < d; ++l) {
+            const double schur = information[e] * mean_spread_[l] + precision;
+            square += gradient[e * d + l] * gradient[e * d + l] / schur;
+            price += 0.5 * std::log(schur / precision);
+        }
+    return kAlike * 0.5 * square - price + kSlack;
+}
+
+void Regression::find_mean_spread() {
+    if (!mean_spread_.empty()) return;
+    const std::size_t n_columns = table_.size() / data_[x_].card, first = n_columns > n_free_ ? n_free_ : 0;
+    double total = 0.0;
+    for (const double size : margin_) total += size;
+    for (std::size_t l = 0; l < n_statistics_; ++l)
+        mean_spread_.push_back(
+            kernels_.dot(covariance_.data() + (first + l) * (n_columns + 1) * length_, sizes_.data(), length_) / total);
+}
+
 Rise Regression::rise(std::int32_t y) {
     if (!fitted_) return {};
     const Reduced base = reduce(y);
@@ -519,7 +637,6 @@ Rise Regression::rise(std::int32_t y) {
         for (std::size_t p = 0; p < n_parameters_; ++p)
             sums_.gradient[j] -= sums_.cross[p * stride + j] * base.gradient[p];
     }
-    const double raw = sums_.gradient[0];
     if (!kernels_.factorise(sums_.block.data(), size)) return {base.without, base.without, 0.0, false};
     solve_column(sums_.block.data(), size, sums_.gradient.data());
     const double square = kernels_.dot(sums_.gradient.data(), sums_.gradient.data(), size);
@@ -533,12 +650,16 @@ Rise Regression::rise(std::int32_t y) {
     } else {
         gain += 0.5 * square;
     }
-    double moment = 0.0;
+    double added = 0.0;
     if (has_moment(y)) {
-        const double schur = sums_.block[0] * sums_.block[0], mean = raw / schur;
-        moment = std::log((mean * mean / s2 + 1.0 / schur) * precision);
+        for (std::size_t i = size; i-- > 0;) {  // the coefficients
+            for (std::size_t k = i + 1; k < size; ++k)
+                sums_.gradient[i] -= sums_.block[i * size + k] * sums_.gradient[k];
+            sums_.gradient[i] /= sums_.block[i * size + i];
+        }
+        added = moment(sums_.block.data(), size, size, sums_.gradient.data(), s2);
     }
-    return {base.without, base.without + gain, moment, true};
+    return {base.without, base.without + gain, added, true};
 }
 
 }  // namespace mnlearn

@@ -4,11 +4,12 @@
 // A categorical x: P(x = a | u) ∝ exp( C[a] · b0 + D[a] · Σ_z B_z φ_z(u_z) ), b0 ~ N(0, 100). A numeric x: a linear
 // regression on the same features, b given s² ~ N(0, s² / precision), flat in the constant and in log s.
 //
-//   reading     features φ_z of an ordinal z    statistics D of an ordinal x
-//   ordered     its standardised score          its standardised score
-//   nominal     contrasts of its states         contrasts of its states
+//   reading     features φ_z of an ordinal z, and statistics D of an ordinal x
+//   ordered     its standardised score
+//   curved      its standardised score, and the square of it, made orthogonal
+//   nominal     contrasts of its states
 //
-// A numeric z has its standardised value, a nominal one the contrasts of its states, in both readings. With scores on
+// A numeric z has its standardised value, a nominal one the contrasts of its states, in all readings. With scores on
 // both sides an edge has one parameter: the adjacent-categories logit, the conditional of an ordinal Markov field.
 //
 // Evidence is relative to no neighbours, on the same rows.
@@ -22,7 +23,8 @@
 
 namespace mnlearn {
 
-enum class Reading { ordered, nominal };
+enum class Reading { ordered, curved, nominal };
+inline constexpr Reading kReadings[] = {Reading::ordered, Reading::curved, Reading::nominal};
 
 inline constexpr double kSlopeScale = 0.2;      // prior standard deviation of a coefficient between scores and values
 inline constexpr double kContrastScale = 0.35;  // of one between contrasts and a score or value: times √2
@@ -30,7 +32,7 @@ inline constexpr double kContrastScale = 0.35;  // of one between contrasts and 
 // Σ over rows that a further variable brings to a regression; see Regression::rise.
 struct Rise {
     double without = 0.0, with = 0.0;  // log evidence of the members, and of the members and the further variable
-    double moment = 0.0;               // what the moment prior adds to `with`, for a single coefficient
+    double moment = 0.0;               // what the moment prior adds to `with`, for coefficients of scores and values
     bool fitted = false;
 };
 
@@ -48,9 +50,12 @@ public:
 
     bool fitted() const { return fitted_; }
     double log_evidence() const { return log_evidence_; }
-    double moment_of_last() const;  // of the last member, if it has a single coefficient; else 0
+    double moment_of_last() const;  // of the last member, if its coefficients are between scores and values; else 0
     // What y adds, by one Newton step; exact for a numeric x. Rows in which y is missing are left out of both.
     Rise rise(std::int32_t y);
+    // A generous guess at what y adds, from a few sums; infinite where there is none.
+    double guess(std::int32_t y);
+    double member_evidence(std::size_t i) const;
 
     // Log likelihood at the mode, and the number of parameters beyond those of no neighbours.
     double log_likelihood() const { return log_likelihood_; }
@@ -76,7 +81,9 @@ private:
     std::size_t width_of(std::int32_t v) const;
     const double* coding_of(std::int32_t v) const;  // [state * width + e]; null for numbers
     double precision_of(std::int32_t v) const;
-    bool has_moment(std::int32_t v) const;  // a single coefficient between scores and values
+    bool by_contrasts(std::int32_t v) const;
+    bool has_moment(std::int32_t v) const { return !by_contrasts(x_) && !by_contrasts(v); }
+    double moment(const double* upper, std::size_t size, std::size_t n, const double* mean, double s2) const;
     void add_features(std::int32_t v, std::span<const std::uint32_t> rows, std::size_t length, double* out) const;
     void set_up(std::int32_t x, std::span<const std::int32_t> members, Reading reading, const Frame& frame);
     bool fit_states(const Regression* warm);
@@ -84,8 +91,10 @@ private:
     void count_states();
     DenseGroups groups() const;
     bool newton();
+    bool find_information();
     double log_posterior(const std::vector<double>& weights);
     void find_residuals();
+    void find_mean_spread();
     void fill_sums_of_states(std::int32_t y, Sums& sums);
     void fill_sums_of_numbers(std::int32_t y, Sums& sums);
     Reduced reduce(std::int32_t y);
@@ -106,7 +115,7 @@ private:
     std::vector<double> features_, precision_, weights_, proposal_, gradient_, information_, upper_, step_;
     // A categorical x.
     std::vector<double> table_, counts_, sizes_, probabilities_, mean_, covariance_, surplus_, room_, residuals_;
-    std::vector<double> margin_;
+    std::vector<double> margin_, mean_spread_;
     // A numeric x.
     std::vector<double> response_, row_weights_, products_;
     double sum_of_squares_ = 0.0, rss_ = 0.0, n_rows_ = 0.0;

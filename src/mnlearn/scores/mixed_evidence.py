@@ -165,10 +165,11 @@ class MixedEvidence(Decomposed):
         self,
         xs: Indices,
         blankets: Sequence[VarSet],
-        fit_above: FloatArray | None = None,  # noqa: ARG002 - all are fitted
+        fit_above: FloatArray | None = None,
     ) -> list[FloatArray]:
-        """Return local(x, blanket − y) for each member y, in ascending order."""
-        rows = self._ask("removals", xs, blankets, [()] * len(blankets))
+        """Return local(x, blanket − y) for each member y, ascending; exact where it may exceed `fit_above` of x."""
+        bound = -inf if fit_above is None else fit_above - self.locals(xs, blankets)
+        rows = self._ask("removals", xs, blankets, [()] * len(blankets), bound)
         self._book(0, rows)
         return _split(rows[0] if self.relative else rows[0] + rows[3], [sorted(blanket) for blanket in blankets])
 
