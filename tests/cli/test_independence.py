@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -142,3 +143,10 @@ def test_small_expected_counts_are_warned_of(run: Any, tmp_path: Path) -> None:
     assert document["low_expected"] == 1.0
     assert document["warning"].startswith("100 % of the expected counts are below 5")
     assert "warning" not in run("test", data, "a", "b", "--test", "bayes").out
+
+
+def test_rows_left_out_are_shown(run: Any, survey: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = replace(independence_test(survey, "a", "c"), n_rows=1300, n_incomplete=20)
+    monkeypatch.setattr("mnlearn.learning.pairs.independence_test", lambda *_, **__: found)
+    assert "1,300 complete, 20 lack a value" in run("test", survey, "a", "c").out
+    assert "lack a value" in str(found)

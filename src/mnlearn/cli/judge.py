@@ -60,6 +60,7 @@ def _show_test(result: TestResult, testing: TestOptions) -> None:
         "given": first_names(result.given) if result.given else "nothing",
         "test": f"{result.test} ({TESTS[result.test].help})",
         "values": "normal scores of the ranks" if result.transform else None,
+        "rows": f"{result.n_rows:,} complete, {result.n_incomplete:,} lack a value" if result.n_incomplete else None,
         "statistic": _number(result.statistic),
         "degrees of freedom": _number(result.dof),
         "log p": _log_probability(result.log_p, "p"),
