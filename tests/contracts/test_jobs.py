@@ -24,7 +24,9 @@ from mnlearn.optimize import MarkovEDA, critical_population, maximize, onemax, s
 from mnlearn.simulate import sample, simulate
 from mnlearn.simulate.factors import agreement_factors
 from mnlearn.simulate.gibbs import sample_gibbs
-from mnlearn.statistics import ShardedCounts, kernels
+from mnlearn.statistics import ShardedCounts, TestwiseMoments, kernels
+
+from references.gaps import with_gaps
 
 WORDS = "None or −1 for all cores, else that many. Any number gives the same result."
 ROOMS = (
@@ -78,6 +80,15 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "mnlearn.parallel.job_count": parallel.job_count,
     "mnlearn.parallel.run": lambda n: list(parallel.run(len, ["a", "bb"], n_jobs=n)),
     "mnlearn.statistics.counts.Counts": lambda n: mn.Counts(table(), n_jobs=n).reduce_all(kernels.g2()).tobytes(),
+    "mnlearn.statistics.testwise_moments.TestwiseMoments": lambda n: (
+        PC()
+        .learn(
+            PartialCorrelation(
+                TestwiseMoments(with_gaps(mn.read(np.random.default_rng(1).standard_normal((50, 5))), 0.1), n_jobs=n)
+            )
+        )
+        .graph
+    ),
     "mnlearn.statistics.moments.Moments": lambda n: (
         PC()
         .learn(PartialCorrelation(mn.Moments(mn.read(np.random.default_rng(1).standard_normal((50, 5))), n_jobs=n)))
