@@ -65,7 +65,8 @@ void make_mixed_data(PyMixedData* self, const std::vector<AnyVector>& columns, c
 
 Doubles py_mixed_evidence(const PyMixedData& self, const std::string& question, Vector<std::int32_t> xs,
                           Vector<std::int64_t> z_starts, Vector<std::int32_t> zs, Vector<std::int64_t> y_starts,
-                          Vector<std::int32_t> ys, bool three_way, Vector<double> thresholds, int n_threads) {
+                          Vector<std::int32_t> ys, bool three_way, Vector<double> thresholds, bool relative,
+                          int n_threads) {
     const EvidenceBatch batch{span_of(xs), span_of(z_starts), span_of(zs), span_of(y_starts), span_of(ys)};
     const MixedQuestion asked = parse_mixed(question);
     check_mixed(*self.data, batch);
@@ -75,7 +76,8 @@ Doubles py_mixed_evidence(const PyMixedData& self, const std::string& question, 
     auto out = std::make_unique<double[]>(4 * columns + 1);
     {
         nb::gil_scoped_release unlocked;
-        run_mixed(*self.data, *self.pairs, batch, asked, three_way, span_of(thresholds), n_threads, out.get());
+        run_mixed(*self.data, *self.pairs, batch, asked, {three_way, relative, span_of(thresholds)}, n_threads,
+                  out.get());
     }
     return give<Doubles>(std::move(out), {4, columns});
 }
@@ -92,7 +94,7 @@ void bind_mixed(nb::module_& m) {
              "columns"_a, "kinds"_a, "cards"_a, "scores"_a, "repeats"_a.none(), "level"_a = "")
         .def_prop_ro("n_variables", [](const PyMixedData& self) { return self.data->n_variables(); });
     m.def("mixed_evidence", &py_mixed_evidence, "data"_a, "question"_a, "xs"_a, "z_starts"_a, "zs"_a, "y_starts"_a,
-          "ys"_a, "three_way"_a, "thresholds"_a, "n_threads"_a,
+          "ys"_a, "three_way"_a, "thresholds"_a, "relative"_a, "n_threads"_a,
           "Evidence of models of mixed variables for many scans: see native/mixed/mixed_evidence.hpp for the rows.");
 }
 

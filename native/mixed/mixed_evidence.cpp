@@ -20,8 +20,8 @@ struct Answers {
 
 class Scanner {
 public:
-    Scanner(const MixedData& data, PairReadings& pairs, bool three_way)
-        : there_(data, pairs, three_way), back_(data, pairs, three_way) {}
+    Scanner(const MixedData& data, PairReadings& pairs, const MixedOptions& options)
+        : relative_(options.relative), there_(data, pairs, options.three_way), back_(data, pairs, options.three_way) {}
 
     void answer(MixedQuestion question, const EvidenceScan& scan, double threshold, const Answers& out) {
         there_.begin(scan.x, scan.z);
@@ -61,6 +61,7 @@ private:
     void leaders(const EvidenceScan& scan, double above, const Answers& out) {
         counted_ = 0;
         const double base = there_.base();
+        if (!relative_) above -= base;
         const std::size_t n = scan.ys.size();
         for (std::size_t j = 0; j < n; ++j) put(out, j, there_.estimate(scan.ys[j], false), base);
         while (n > 0) {
@@ -79,6 +80,7 @@ private:
     void removals(const EvidenceScan& scan, double fit_above, const Answers& out) {
         counted_ = 0;
         const double base = there_.base();
+        if (!relative_) fit_above -= base;
         for (std::size_t i = 0; i < scan.z.size(); ++i) put(out, i, there_.without(i, fit_above), base);
     }
 
@@ -111,6 +113,7 @@ private:
         }
     }
 
+    bool relative_;
     MixedScan there_, back_;
     int counted_ = 0;
 };
@@ -158,18 +161,19 @@ void check_mixed(const MixedData& data, const EvidenceBatch& batch) {
 }
 
 void run_mixed(const MixedData& data, PairReadings& pairs, const EvidenceBatch& batch, MixedQuestion question,
-               bool three_way, std::span<const double> thresholds, int n_threads, double* out) {
+               const MixedOptions& options, int n_threads, double* out) {
     const std::size_t columns = mixed_columns(question, batch);
     const std::size_t n_pieces = (batch.xs.size() + kScansTogether - 1) / kScansTogether;
     parallel_for(n_pieces, n_threads, [&](std::size_t piece) {
-        Scanner scanner(data, pairs, three_way);
+        Scanner scanner(data, pairs, options);
         const std::size_t end = std::min((piece + 1) * kScansTogether, batch.xs.size());
         for (std::size_t k = piece * kScansTogether; k < end; ++k) {
             const auto first = question == MixedQuestion::local      ? k
                                : question == MixedQuestion::removals ? static_cast<std::size_t>(batch.z_starts[k])
                                                                      : static_cast<std::size_t>(batch.y_starts[k]);
             double* at = out + first;
-            scanner.answer(question, batch[k], thresholds[k], {at, at + columns, at + 2 * columns, at + 3 * columns});
+            scanner.answer(question, batch[k], options.thresholds[k],
+                           {at, at + columns, at + 2 * columns, at + 3 * columns});
         }
     });
 }

@@ -18,9 +18,14 @@ std::size_t mixed_columns(MixedQuestion question, const EvidenceBatch& batch);
 
 void check_mixed(const MixedData& data, const EvidenceBatch& batch);
 
+struct MixedOptions {
+    bool three_way;
+    bool relative;                       // thresholds of leaders and removals are of differences, not of H
+    std::span<const double> thresholds;  // one for each scan
+};
 // Four rows: the value; whether it is exact; models that could not be fitted; H(x | z) on the rows of x and z (of
 // `local`, `leaders`, `additions`, `estimates`, `removals`), or 0.
 void run_mixed(const MixedData& data, PairReadings& pairs, const EvidenceBatch& batch, MixedQuestion question,
-               bool three_way, std::span<const double> thresholds, int n_threads, double* out);
+               const MixedOptions& options, int n_threads, double* out);
 
 }  // namespace mnlearn

@@ -347,5 +347,6 @@ def mixed_evidence(
     ys: NDArray[np.int32],
     three_way: bool,
     thresholds: NDArray[np.float64],
+    relative: bool,
     n_threads: int,
 ) -> NDArray[np.float64]: ...

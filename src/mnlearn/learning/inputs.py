@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.discretize import discretize as discretize_dataset
@@ -148,16 +149,52 @@ def is_continuous(dataset: Dataset, judge: str) -> bool:
     return bool(continuous)
 
 
+def check_mixture(dataset: Dataset) -> None:
+    """Log which whole numbers are read as continuous beside categories; refuse a first column that names the rows.
+
+    Raises
+    ------
+    UnsuitableError
+        If the first column is a different category in every row, and all others are numbers.
+    """
+    if all(dataset.cards) or not any(dataset.cards):
+        return
+    if _names_rows(dataset):
+        raise UnsuitableError(
+            f"the first column must be a variable; {dataset.names[0]!r} is different in each row.{_hint(dataset)}"
+        )
+    for name, kind in zip(dataset.names, dataset.kinds, strict=True):
+        if kind == "continuous" and _few_whole_numbers(dataset, name):
+            _log.warning("the whole numbers of %r are read as continuous; %s", name, _as_labels(name))
+
+
 def _hint(dataset: Dataset) -> str:
     """Return a hint if whole numbers are stored as decimals, or if the first column seems to name the rows."""
-    numbers = [name for name, card in zip(dataset.names, dataset.cards, strict=True) if not card]
-    values = dataset.columns[dataset.index(numbers[0])][:1000]
-    if (values % 1 == 0).all() and not are_many(np.unique(values).tolist()):
-        return f" If the whole numbers of {numbers[0]!r} are labels, use types={{{numbers[0]!r}: 'categorical'}}."
-    if dataset.cards[0] != dataset.n_records or any(dataset.cards[1:]):
-        return ""
+    first = next(name for name, card in zip(dataset.names, dataset.cards, strict=True) if not card)
+    if _few_whole_numbers(dataset, first):
+        return f" {_as_labels(first)[0].upper()}{_as_labels(first)[1:]}."
     name = dataset.names[0]
-    return f" If {name!r} names the rows, use row_names=True, or transpose=True if the variables are in rows."
+    return (
+        f" If {name!r} names the rows, use row_names=True, or transpose=True if the variables are in rows."
+        if _names_rows(dataset)
+        else ""
+    )
+
+
+def _as_labels(name: str) -> str:
+    return f"if the whole numbers of {name!r} are labels, use types={{{name!r}: 'categorical'}}"
+
+
+def _few_whole_numbers(dataset: Dataset, name: str) -> bool:
+    """Return whether a numeric column holds few different whole numbers, judged by its first rows."""
+    values: NDArray[Any] = dataset.columns[dataset.index(name)][:1000]
+    values = values[~np.isnan(values)]
+    return bool((values % 1 == 0).all()) and not are_many(np.unique(values).tolist())
+
+
+def _names_rows(dataset: Dataset) -> bool:
+    """Return whether the first column has another label in each row, beside numbers only."""
+    return dataset.cards[0] == dataset.n_records > 2 and not any(dataset.cards[1:])
 
 
 def check_all_categorical(who: str, dataset: Dataset, instead: str) -> None:

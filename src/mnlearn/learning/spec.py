@@ -24,6 +24,7 @@ from mnlearn.learning.inputs import (
     DataOptions,
     Transform,
     check_apart,
+    check_mixture,
     check_transform,
     decide_transform,
     edges_by_name,
@@ -116,7 +117,9 @@ class LearnSpec:
 
     def decided(self, dataset: Dataset) -> LearnSpec:
         """Return this call with `transform` decided by the data, if it is "auto"."""
-        if self._own is None and not self._takes_mixed:
+        if self._takes_mixed:
+            check_mixture(dataset)
+        elif self._own is None:
             is_continuous(dataset, self.method)  # raises for a mixture
             check_bears_gaps(self.method, cast("str | None", self.score), dataset)
         made = self._own is not None and self._own.made  # from data that are as the caller wants them

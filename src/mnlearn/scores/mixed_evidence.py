@@ -1,24 +1,28 @@
 """Evidence for variables of several kinds, and for data with gaps: the judge of separator evidence on mixed tables.
 
 The counterpart of `evidence.py` (nominal variables) and `gaussian_evidence.py` (continuous ones). A variable x with
-neighbours S has up to four local models, all with their parameters integrated out:
+neighbours S has up to five local models, all with their parameters integrated out:
 
 - F and P, the full table and the pairwise conditional of `evidence.py`, where x and S are categorical;
 - A, the ordered reading: an ordinal variable is its standardised score, both as x and as a neighbour. Between two
   scores this is the adjacent-categories logit, the conditional of an ordinal Markov field: one parameter an edge.
+- Q, the curved reading: an ordinal variable is its score and the square of it, made orthogonal. Answers to
+  questionnaires bend at the ends of their scales, which four parameters an edge describe better than 25 of B.
 - B, the nominal reading: an ordinal variable is the contrasts of its states.
 
-In A and B a continuous neighbour is its standardised value, and a nominal one the contrasts of its states. A
+In A, Q and B a continuous neighbour is its standardised value, and a nominal one the contrasts of its states. A
 categorical x has thresholds N(0, 100) and log-linear weights (Laplace evidence at the mode); a continuous x is a linear
 regression with b given s² ~ N(0, s² v), flat in the constant and log s, whose evidence is closed. Prior variances v:
 0.2² between scores and values, 0.245 for a block with contrasts on one side, 1 with contrasts on both sides, as in P.
 
-    H(x | S) = max(F − gift, P, A) where x and S are categorical, else max(A, B)
+    H(x | S) = max(F − gift, P, A, Q) where x and S are categorical, else max(A, Q, B), less the same of {}
     ev(x, y | S) = [H(x | S + y) − H(x | S) + H(y | S + x) − H(y | S)] / 2
 
 The better model is taken on both sides of each difference: the maximum of two finished Bayes factors would weigh y
-against a poor model of S. In ev the coefficient of y between scores and values has the moment prior of
-`gaussian_evidence.py`, which adds ln((b² + var b) / 0.2²): an edge is not arbitrarily weak. Counts are log(1 + count).
+against a poor model of S. In ev the coefficients b of y between scores and values have the moment prior of
+`gaussian_evidence.py`, which adds ln((b'b + tr V) / (d 0.2²)), d their number and V their posterior covariance: an edge
+is not arbitrarily weak. Counts are log(1 + count). Readings of ordinal variables that explain x by each neighbour alone
+clearly worse than another, added up over S, are not fitted.
 
 With gaps each question uses the rows in which x, y and S are observed, all its models the same rows. Values of sets on
 different rows cannot be compared, so blankets are then judged by what each variable adds (`relative`).
@@ -26,26 +30,21 @@ different rows cannot be compared, so blankets are then judged by what each vari
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from copy import copy
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
-from itertools import chain
 from math import inf
 from typing import ClassVar
 
 import numpy as np
 
-from mnlearn import _core
 from mnlearn.data.copies import copied_columns
-from mnlearn.data.dataset import Dataset, check_not_weighted
-from mnlearn.errors import UnsuitableError
+from mnlearn.data.dataset import Dataset
 from mnlearn.graphs.graph import Edge
-from mnlearn.parallel import job_count
 from mnlearn.protocols import FloatArray, Indices, PairEvidence, VarSet
 from mnlearn.scores._local import Decomposed, Work
-from mnlearn.statistics.evidence_scans import bounds, starts
-from mnlearn.statistics.native_search import indices
+from mnlearn.statistics.mixed_scans import MixedScans
 
 
 @dataclass(frozen=True)
@@ -75,10 +74,10 @@ class MixedEvidence(Decomposed):
     Examples
     --------
     >>> from mnlearn.data import read
-    >>> data = read({"dose": [0.1, 0.4, 0.5, 0.9, 1.1, 1.3] * 9, "ill": list("nnnyyy") * 9, "day": list("abcabc") * 9})
+    >>> data = read({"dose": [0.1, 0.4, 0.5, 0.9, 1.1, 1.3] * 9, "ill": list("nnnyyy") * 9, "day": list("abccba") * 9})
     >>> judge = MixedEvidence(data)
     >>> judge.pairs([0], [frozenset()], [[1, 2]])[0].log_factor.round(1).tolist()
-    [32.0, -2.8]
+    [28.7, -2.7]
     """
 
     name: ClassVar[str] = "mixed_evidence"
@@ -87,28 +86,10 @@ class MixedEvidence(Decomposed):
     n_jobs: int | None = None
     three_way: bool = True
     work: Work = field(init=False, repr=False, compare=False, default_factory=Work)
+    _scans: MixedScans = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.data, Dataset):
-            raise UnsuitableError(
-                f"MixedEvidence needs a Dataset; got a {type(self.data).__name__}. Read it first: mnlearn.read(...)."
-            )
-        check_not_weighted(self.data, "rows of variables of several kinds", "Leave the weights out.")
-        self._native  # noqa: B018 - made once; copies of this judge share it
-
-    @cached_property
-    def _native(self) -> _core.MixedData:
-        self.data.verify()
-        kinds = ["numeric" if not card else kind for card, kind in zip(self.data.cards, self.data.kinds, strict=True)]
-        columns = [
-            np.log1p(column) if kind == "count" else column
-            for column, kind in zip(self.data.columns, self.data.kinds, strict=True)
-        ]
-        scores = [
-            self.data.level_scores(v) if kind == "ordinal" else np.empty(0) for v, kind in enumerate(self.data.kinds)
-        ]
-        level = os.environ.get("MNLEARN_CORE", "")
-        return _core.MixedData(columns, kinds, self.data.cards, scores, self.data.repeats, level)
+        object.__setattr__(self, "_scans", MixedScans(self.data, n_jobs=self.n_jobs))
 
     @property
     def n_variables(self) -> int:
@@ -127,8 +108,9 @@ class MixedEvidence(Decomposed):
 
     def with_three_way(self, use: bool) -> MixedEvidence:
         """Return this judge with or without three-way terms and with fresh counters."""
-        other = replace(self, three_way=use)
-        other.__dict__["_native"] = self._native
+        other = copy(self)
+        object.__setattr__(other, "three_way", use)
+        object.__setattr__(other, "work", Work())
         return other
 
     def local(self, x: int, blanket: VarSet) -> float:
@@ -155,8 +137,7 @@ class MixedEvidence(Decomposed):
         self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices], above: FloatArray
     ) -> list[PairEvidence]:
         """Return `estimates`; for each x the largest, and what ties with it, fitted while it exceeds its bound."""
-        bound = np.asarray(above, dtype=np.float64) - self.locals(xs, blankets)
-        rows = self._ask("leaders", xs, blankets, yss, bound)
+        rows = self._ask("leaders", xs, blankets, yss, above)
         self._book(len(blankets), rows)
         values = rows[0] if self.relative else rows[0] + rows[3]
         return [PairEvidence(*part) for part in zip(*(_split(row, yss) for row in (values, rows[1] > 0)), strict=True)]
@@ -168,7 +149,7 @@ class MixedEvidence(Decomposed):
         fit_above: FloatArray | None = None,
     ) -> list[FloatArray]:
         """Return local(x, blanket − y) for each member y, ascending; exact where it may exceed `fit_above` of x."""
-        bound = -inf if fit_above is None else fit_above - self.locals(xs, blankets)
+        bound = -inf if fit_above is None else fit_above
         rows = self._ask("removals", xs, blankets, [()] * len(blankets), bound)
         self._book(0, rows)
         return _split(rows[0] if self.relative else rows[0] + rows[3], [sorted(blanket) for blanket in blankets])
@@ -202,19 +183,8 @@ class MixedEvidence(Decomposed):
         yss: Sequence[Indices],
         thresholds: float | FloatArray = inf,
     ) -> FloatArray:
-        members = [sorted(z) for z in zs]
-        candidates = [indices("ys", ys) for ys in yss]
-        return _core.mixed_evidence(
-            self._native,
-            question,
-            indices("xs", xs),
-            starts([len(z) for z in members]),
-            indices("zs", list(chain.from_iterable(members))),
-            starts([len(ys) for ys in candidates]),
-            np.concatenate([np.empty(0, np.int32), *candidates]),
-            self.three_way,
-            bounds(thresholds, len(members)),
-            job_count(self.n_jobs),
+        return self._scans.rows(
+            question, xs, zs, yss, three_way=self.three_way, thresholds=thresholds, relative=self.relative
         )
 
 
