@@ -354,7 +354,10 @@ void MixedScan::estimate_tables(std::int32_t y, bool pairwise, Values& without, 
     }
     if (!pairwise || !mine->model.fitted()) return;
     without.pairwise = mine->model.log_evidence() - mine->empty_pairwise;
-    if (mine->design.n_features * (card_x - 1) + (card_y - 1) * (card_x - 1) > kMaxParameters) return;
+    if (mine->design.n_features * (card_x - 1) + (card_y - 1) * (card_x - 1) > kMaxParameters) {
+        ++fell_back_;
+        return;
+    }
     const std::size_t line = in_lanes(card_x - 1);
     surplus_.resize(pair_.group.size() * line);
     for (std::size_t t = 0; t < pair_.group.size(); ++t)
@@ -382,6 +385,7 @@ MixedScan::Added MixedScan::estimate(std::int32_t y, bool with_moment) {
         const Rise rise = model->rise(y);
         if (rise.without == 0.0 && rise.with == 0.0 && !rise.fitted) continue;
         before.of[k] = rise.without;
+        fell_back_ += !rise.fitted;
         if (rise.fitted && use.reading[k]) after.of[k] = rise.with + (with_moment ? rise.moment : 0.0);
     }
     const double without = lacks ? before.best() : base();

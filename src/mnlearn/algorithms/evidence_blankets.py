@@ -279,7 +279,7 @@ class EvidenceBlankets:
                 if worst is not None:
                     climb.leave(members[worst], float(values[worst]))
                     dropped.append(climb)
-            climbs = dropped
+            climbs = [climb for climb in dropped if climb.blanket]
 
     def _add_pair(self, climb: _Climb) -> bool:
         """Add the best pair of variables, if it raises the score by more than 2 ln n; return whether it does."""

@@ -40,7 +40,7 @@ from typing import ClassVar
 import numpy as np
 
 from mnlearn.data.copies import copied_columns
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import FloatArray, Indices, PairEvidence, VarSet
 from mnlearn.scores._local import Decomposed, Work
@@ -77,7 +77,7 @@ class MixedEvidence(Decomposed):
     >>> data = read({"dose": [0.1, 0.4, 0.5, 0.9, 1.1, 1.3] * 9, "ill": list("nnnyyy") * 9, "day": list("abccba") * 9})
     >>> judge = MixedEvidence(data)
     >>> judge.pairs([0], [frozenset()], [[1, 2]])[0].log_factor.round(1).tolist()
-    [28.7, -2.7]
+    [28.7, -1.6]
     """
 
     name: ClassVar[str] = "mixed_evidence"
@@ -114,7 +114,14 @@ class MixedEvidence(Decomposed):
         return other
 
     def local(self, x: int, blanket: VarSet) -> float:
-        """Return the evidence of x with this blanket against the empty one."""
+        """Return the evidence of x with this blanket against the empty one.
+
+        Raises
+        ------
+        UnsuitableError
+            If values are missing: the evidence of other blankets is that of other rows.
+        """
+        check_no_gaps(self.data, "the score evidence of a graph", "the method sep, which compares on the same rows")
         return float(self.locals([x], [blanket])[0])
 
     def locals(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
