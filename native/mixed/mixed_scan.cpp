@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t kMostRemembered = 2048;  // variables: 16 MB
 constexpr float kUnknown = 1e30f;
+constexpr std::size_t kFewRows = 20;   // rows that lack y are few, if they are at most a twentieth of all
 constexpr double kNearFit = 3.0;       // how far apart the estimate without a member and its fit may lie
 constexpr double kNearlyAsGood = 6.0;  // of log evidence
 
@@ -71,6 +72,7 @@ void MixedScan::begin(std::int32_t x, std::span<const std::int32_t> z, std::vect
     group_rows(data_, z_, frame_);
     base_.reset();
     fell_back_ = 0;
+    cells_.clear();
     tables_made_ = pairwise_made_ = made_[0] = made_[1] = made_[2] = false;
 }
 
@@ -229,6 +231,7 @@ MixedScan::Added MixedScan::fitted(std::int32_t y, bool with_moment) {
         group_rows(data_, z_, frame);
         before = local(z_, frame, false).best();
     }
+    members_.assign(z_.begin(), z_.end());
     members_.push_back(y);
     group_rows(data_, members_, frame);
     const double after = local(members_, frame, with_moment).best();
@@ -294,38 +297,41 @@ MixedScan::Tables& MixedScan::base_tables(bool pairwise) {
     return tables_;
 }
 
+// The table of (z, x, y) into pair_; returns whether y is missing in some rows, which are left out.
+bool MixedScan::count_pair(std::int32_t y) {
+    const MixedColumn &column = data_[x_], &other = data_[y];
+    const std::size_t card_x = column.card, card_y = other.card, n = frame_.rows.size(), line = card_y + 1;
+    if (cells_.empty()) {
+        cells_.resize(n);
+        for (std::size_t k = 0; k < n; ++k)
+            cells_[k] = static_cast<std::uint32_t>(frame_.group_at(k) * card_x + column.states[frame_.rows[k]]);
+    }
+    counts_.assign(frame_.n_groups * card_x * line, 0.0);
+    for (std::size_t k = 0; k < n; ++k) {
+        const std::size_t row = frame_.rows[k], b = std::min<std::size_t>(other.states[row], card_y);
+        counts_[cells_[k] * line + b] += data_.weight(row);
+    }
+    pair_.clear(card_x, card_y);
+    bool lacks = false;
+    for (std::size_t u = 0; u < frame_.n_groups; ++u) {
+        const double* mine = counts_.data() + u * card_x * line;
+        for (std::size_t a = 0; a < card_x; ++a) lacks |= mine[a * line + card_y] > 0.0;
+        for (std::size_t b = 0; b < card_y; ++b) {
+            if (!pair_.of_x.add_group(mine + b, line)) continue;
+            pair_.group.push_back(static_cast<std::uint32_t>(u));
+            pair_.state.push_back(static_cast<std::uint32_t>(b));
+        }
+    }
+    return lacks;
+}
+
 // F and P of x given z and y to first order, and given z, on the rows in which y is observed.
 void MixedScan::estimate_tables(std::int32_t y, bool pairwise, Values& without, Values& with) {
     Tables& base = base_tables(pairwise);
-    const MixedColumn &column = data_[x_], &other = data_[y];
-    const std::size_t card_x = column.card, card_y = other.card, n = frame_.rows.size();
-    number_.assign(frame_.n_groups * card_y, 0);
-    bool lacks = false;
-    for (std::size_t k = 0; k < n; ++k) {
-        const std::uint16_t b = other.states[frame_.rows[k]];
-        if (b == kMissingState)
-            lacks = true;
-        else
-            number_[frame_.group_at(k) * card_y + b] = 1;
-    }
-    pair_.clear(card_x, card_y);
-    for (std::size_t key = 0; key < number_.size(); ++key) {
-        if (!number_[key]) continue;
-        number_[key] = static_cast<std::uint32_t>(pair_.group.size());
-        pair_.group.push_back(static_cast<std::uint32_t>(key / card_y));
-        pair_.state.push_back(static_cast<std::uint32_t>(key % card_y));
-    }
-    GroupedTable& of_x = pair_.of_x;
-    of_x.n_groups = pair_.group.size();
-    of_x.counts.assign(of_x.n_groups * of_x.stride(), 0.0);
-    of_x.sizes.assign(of_x.n_groups, 0.0);
-    for (std::size_t k = 0; k < n; ++k) {
-        const std::size_t row = frame_.rows[k], b = other.states[row];
-        if (b == kMissingState) continue;
-        const std::size_t t = number_[frame_.group_at(k) * card_y + b];
-        of_x.counts[t * of_x.stride() + column.states[row]] += data_.weight(row);
-        of_x.sizes[t] += data_.weight(row);
-    }
+    const std::size_t card_x = data_[x_].card;
+    const bool lacks = count_pair(y);
+    const GroupedTable& of_x = pair_.of_x;
+    const std::size_t card_y = data_[y].card;
     Tables* mine = &base;
     if (lacks) {
         other_.of_x.clear(card_x);
@@ -373,9 +379,8 @@ MixedScan::Added MixedScan::estimate(std::int32_t y, bool with_moment) {
     const Use use_before = models_for(x_, members_);
     members_.push_back(y);
     const Use use = models_for(x_, members_);
-    const bool lacks = data_[y].gaps;
+    const bool lacks = data_[y].gaps, pairwise = use.pairwise || (lacks && use_before.pairwise);
     Values before, after;
-    const bool pairwise = use.pairwise || (lacks && use_before.pairwise);
     if (use.tables && (pairwise || !frame_.single())) estimate_tables(y, pairwise, before, after);
     if (!use.pairwise) after.pairwise = -HUGE_VAL;
     for (std::size_t k = 0; k < 3; ++k) {

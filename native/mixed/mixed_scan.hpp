@@ -88,6 +88,7 @@ private:
     Values local(std::span<const std::int32_t> members, const Frame& frame, bool with_moment, bool warm = true);
     Regression* regression(Reading reading);
     Tables& base_tables(bool pairwise);
+    bool count_pair(std::int32_t y);
     void estimate_tables(std::int32_t y, bool pairwise, Values& without, Values& with);
 
     const MixedData& data_;
@@ -107,7 +108,8 @@ private:
     PairTable pair_;
     GroupedTable sums_;
     std::vector<double> surplus_;
-    std::vector<std::uint32_t> number_;
+    std::vector<std::uint32_t> cells_;  // by row: group and state of x
+    std::vector<double> counts_;
 };
 
 }  // namespace mnlearn
