@@ -12,6 +12,8 @@ namespace mnlearn {
 namespace {
 
 constexpr std::size_t kScansTogether = 16;
+constexpr double kMostWork = 1e8;  // operations of an end, beyond which the other end alone decides
+constexpr double kMuchMore = 4.0;  // if that costs so much less
 constexpr double kOtherEnd = 1.5;  // how far apart the gains of the two ends may lie where one of them decides
 
 struct Answers {
@@ -43,6 +45,12 @@ public:
     }
 
 private:
+    // Of both ends, or of the one that can be fitted.
+    static double mean_of(const MixedScan::Added& mine, const MixedScan::Added& other) {
+        if (mine.known && other.known) return 0.5 * (mine.rise + other.rise);
+        return mine.known ? mine.rise : other.rise;
+    }
+
     void put(const Answers& out, std::size_t j, MixedScan::Added added, double base) {
         out.value[j] = added.rise;
         out.exact[j] = added.exact;
@@ -89,26 +97,30 @@ private:
         counted_ = 0;
         for (std::size_t j = 0; j < scan.ys.size(); ++j) {
             const std::int32_t y = scan.ys[j];
-            if (fit_above > -HUGE_VAL) {
+            const double work_x = there_.cost(scan.x, y), work_y = there_.cost(y, scan.x);
+            const bool skip_x = work_x > kMostWork && work_x > kMuchMore * work_y;
+            const bool skip_y = work_y > kMostWork && work_y > kMuchMore * work_x;
+            if (fit_above > -HUGE_VAL && !skip_x) {
                 const double guess = there_.guess(y);
                 if (guess < fit_above - kOtherEnd) {
                     put(out, j, {guess, false}, 0.0);
                     continue;
                 }
             }
-            MixedScan::Added mine = there_.estimate(y, true);
-            if (!(mine.rise > fit_above - kOtherEnd)) {
+            MixedScan::Added mine{0.0, true, false}, other{0.0, true, false};
+            if (!skip_x) mine = there_.estimate(y, true);
+            if (mine.known && !(mine.rise > fit_above - kOtherEnd)) {
                 put(out, j, {mine.rise, false}, 0.0);
                 continue;
             }
             back_.begin(y, scan.z, there_.rows_with(y));
-            MixedScan::Added other = back_.estimate(scan.x, true);
-            const double estimate = 0.5 * (mine.rise + other.rise);
-            if (estimate > fit_above) {
-                if (!mine.exact) mine = there_.fitted(y, true);
-                if (!other.exact) other = back_.fitted(scan.x, true);
+            if (!skip_y) other = back_.estimate(scan.x, true);
+            if (mean_of(mine, other) > fit_above) {
+                if (mine.known && !mine.exact) mine = there_.fitted(y, true);
+                if (other.known && !other.exact) other = back_.fitted(scan.x, true);
             }
-            put(out, j, {0.5 * (mine.rise + other.rise), mine.exact && other.exact}, 0.0);
+            const bool exact = (mine.exact || !mine.known) && (other.exact || !other.known);
+            put(out, j, {mean_of(mine, other), exact}, 0.0);
             out.fell_back[j] += back_.fell_back();
         }
     }

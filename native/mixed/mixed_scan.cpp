@@ -235,7 +235,7 @@ MixedScan::Added MixedScan::fitted(std::int32_t y, bool with_moment) {
     members_.push_back(y);
     group_rows(data_, members_, frame);
     const double after = local(members_, frame, with_moment).best();
-    if (!(before > -HUGE_VAL) || !(after > -HUGE_VAL)) return {};
+    if (!(before > -HUGE_VAL) || !(after > -HUGE_VAL)) return {0.0, true, false};
     return {after - before, true};
 }
 
@@ -274,6 +274,17 @@ double MixedScan::guess(std::int32_t y) {
         if (!model || (best = std::max(best, model->log_evidence() + model->guess(y))) == HUGE_VAL) return HUGE_VAL;
     }
     return best - base();
+}
+
+double MixedScan::cost(std::int32_t x, std::int32_t y) {
+    if (numeric(x) || (categorical(x, z_) && !numeric(y) && !any_ordinal(x, z_) && !data_[y].ordered())) return 0.0;
+    const auto width = [&](std::int32_t v) {
+        return data_[v].numeric() || data_[v].ordered() ? 1.0 : static_cast<double>(data_[v].card) - 1.0;
+    };
+    double features = width(y);
+    for (const std::int32_t v : z_) features += width(v);
+    const double size = static_cast<double>(data_[x].card) - 1.0 + features * width(x);
+    return size * size * static_cast<double>(frame_.rows.size());
 }
 
 // ---- estimates
@@ -394,7 +405,7 @@ MixedScan::Added MixedScan::estimate(std::int32_t y, bool with_moment) {
         if (rise.fitted && use.reading[k]) after.of[k] = rise.with + (with_moment ? rise.moment : 0.0);
     }
     const double without = lacks ? before.best() : base();
-    if (!(without > -HUGE_VAL) || !(after.best() > -HUGE_VAL)) return {0.0, false};
+    if (!(without > -HUGE_VAL) || !(after.best() > -HUGE_VAL)) return {0.0, false, false};
     return {after.best() - without, numeric(x_)};
 }
 

@@ -51,6 +51,7 @@ public:
     struct Added {
         double rise = 0.0;
         bool exact = true;
+        bool known = true;  // false where no model can be fitted
     };
     Added estimate(std::int32_t y, bool with_moment);
     Added fitted(std::int32_t y, bool with_moment);
@@ -58,6 +59,9 @@ public:
     Added without(std::size_t i, double fit_above);
     // A generous guess at what y adds; infinite where there is none.
     double guess(std::int32_t y);
+    // About how many operations an information matrix of x given z and y takes; 0 where x is numeric, or all models are
+    // of tables.
+    double cost(std::int32_t x, std::int32_t y);
 
     std::vector<std::uint32_t> rows_with(std::int32_t y) const;
 
