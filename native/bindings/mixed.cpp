@@ -1,6 +1,7 @@
 // Columns of several kinds with gaps, and the evidence of models of them.
 #include "bindings/arrays.hpp"
 
+#include "mixed/likelihoods.hpp"
 #include "mixed/mixed_evidence.hpp"
 
 namespace mnlearn {
@@ -82,6 +83,21 @@ Doubles py_mixed_evidence(const PyMixedData& self, const std::string& question, 
     return give<Doubles>(std::move(out), {4, columns});
 }
 
+Doubles py_mixed_likelihoods(const PyMixedData& self, const std::string& question, Vector<std::int32_t> xs,
+                             Vector<std::int64_t> z_starts, Vector<std::int32_t> zs, Vector<std::int64_t> y_starts,
+                             Vector<std::int32_t> ys, int n_threads) {
+    const EvidenceBatch batch{span_of(xs), span_of(z_starts), span_of(zs), span_of(y_starts), span_of(ys)};
+    const LikelihoodQuestion asked = parse_likelihood(question);
+    check_mixed(*self.data, batch);
+    const std::size_t columns = asked == LikelihoodQuestion::local ? batch.xs.size() : batch.ys.size();
+    auto out = std::make_unique<double[]>(4 * columns + 1);
+    {
+        nb::gil_scoped_release unlocked;
+        run_likelihoods(*self.data, batch, asked, n_threads, out.get());
+    }
+    return give<Doubles>(std::move(out), {4, columns});
+}
+
 }  // namespace
 
 void bind_mixed(nb::module_& m) {
@@ -96,6 +112,9 @@ void bind_mixed(nb::module_& m) {
     m.def("mixed_evidence", &py_mixed_evidence, "data"_a, "question"_a, "xs"_a, "z_starts"_a, "zs"_a, "y_starts"_a,
           "ys"_a, "three_way"_a, "thresholds"_a, "relative"_a, "n_threads"_a,
           "Evidence of models of mixed variables for many scans: see native/mixed/mixed_evidence.hpp for the rows.");
+    m.def("mixed_likelihoods", &py_mixed_likelihoods, "data"_a, "question"_a, "xs"_a, "z_starts"_a, "zs"_a,
+          "y_starts"_a, "ys"_a, "n_threads"_a,
+          "Likelihoods of regressions of mixed variables for many scans: see native/mixed/likelihoods.hpp for the rows.");
 }
 
 }  // namespace mnlearn

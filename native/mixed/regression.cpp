@@ -12,6 +12,8 @@ constexpr double kConverged = 1e-12;  // Newton decrement: the error of the log 
 constexpr double kQuadratic = 1e-4;   // below it full steps are safe
 constexpr double kExplained = 1e-12;  // of the sum of squares: less is rounding
 
+constexpr double kRounding = 1e-12;   // precision for each row where a numeric x has no prior
+
 // U'^-1 of one column, in place.
 void solve_column(const double* upper, std::size_t size, double* column) {
     for (std::size_t j = 0; j < size; ++j) {
@@ -73,6 +75,8 @@ double empty_evidence(const ConditionalKernels& kernels, std::span<const double>
 Regression::Regression(const MixedData& data)
     : data_(data), kernels_(*data.level().conditional), dense_(*data.level().dense) {}
 
+Regression::Regression(const MixedData& data, double ridge) : Regression(data) { ridge_ = ridge; }
+
 // ---- features
 
 std::size_t Regression::width_of(std::int32_t v) const {
@@ -94,7 +98,13 @@ bool Regression::by_contrasts(std::int32_t v) const {
     return !data_[v].numeric() && (!data_[v].ordered() || reading_ == Reading::nominal);
 }
 
+double Regression::free_precision() const {
+    if (data_[x_].numeric()) return 0.0;
+    return ridge_ > 0.0 ? ridge_ : kFreePrecision;
+}
+
 double Regression::precision_of(std::int32_t v) const {
+    if (ridge_ > 0.0) return data_[x_].numeric() ? kRounding * static_cast<double>(frame_->rows.size()) : ridge_;
     const int sides = by_contrasts(x_) + by_contrasts(v);
     if (sides == 2) return 1.0;  // the prior of the pairwise conditional
     return sides == 1 ? 0.5 / (kContrastScale * kContrastScale) : 1.0 / (kSlopeScale * kSlopeScale);
@@ -135,7 +145,7 @@ void Regression::set_up(std::int32_t x, std::span<const std::int32_t> members, R
         n_features_ += blocks_.back().width;
     }
     n_parameters_ = n_free_ + n_features_ * n_statistics_;
-    precision_.assign(n_parameters_, column.numeric() ? 0.0 : kFreePrecision);
+    precision_.assign(n_parameters_, free_precision());
     for (const Block& block : blocks_)
         std::fill_n(precision_.begin() + static_cast<std::ptrdiff_t>(n_free_ + block.first * n_statistics_),
                     block.width * n_statistics_, block.precision);
@@ -144,7 +154,7 @@ void Regression::set_up(std::int32_t x, std::span<const std::int32_t> members, R
 bool Regression::fit(std::int32_t x, std::span<const std::int32_t> members, Reading reading, const Frame& frame,
                      const Regression* warm) {
     set_up(x, members, reading, frame);
-    log_evidence_ = log_likelihood_ = 0.0;
+    log_evidence_ = log_likelihood_ = height_ = 0.0;
     if (data_[x].constant || frame.rows.size() < 2) return false;
     if (n_parameters_ > kMaxParameters || data_[x].card > kMaxParameters) return false;
     const bool numeric = data_[x].numeric();
@@ -260,6 +270,8 @@ bool Regression::newton() {
                 if (!done) continue;
             }
             if (done) {
+                height_ = height;
+                if (ridge_ > 0.0) return true;
                 log_evidence_ = height - 0.5 * log_determinant(upper_.data(), size) - empty_evidence(kernels_, margin_);
                 for (std::size_t j = n_free_; j < size; ++j) log_evidence_ += 0.5 * std::log(precision_[j]);
                 return true;
@@ -384,7 +396,8 @@ bool Regression::fit_numbers() {
     if (!(tss > kExplained * std::max(1.0, sum_of_squares_))) return false;
     rss_ = std::max(sum_of_squares_ - kernels_.dot(gradient_.data(), gradient_.data(), size), kExplained * tss);
     log_evidence_ = closed_evidence(upper_.data(), rss_, tss, n_rows_);
-    log_likelihood_ = -0.5 * n_rows_ * std::log(rss_ / tss);
+    tss_ = tss;
+    log_likelihood_ = height_ = -0.5 * n_rows_ * std::log(rss_ / tss);
     return true;
 }
 

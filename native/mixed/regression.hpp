@@ -42,6 +42,9 @@ double empty_evidence(const ConditionalKernels& kernels, std::span<const double>
 class Regression {
 public:
     explicit Regression(const MixedData& data);
+    // By maximum likelihood instead of evidence: all parameters have this precision, just enough to stay finite, and
+    // those of a numeric x none but for rounding.
+    Regression(const MixedData& data, double ridge);
 
     // False if there are too many parameters or Newton's method does not end. The frame must live as long as this and
     // be grouped by the members. `warm`: a regression whose members come first in this one.
@@ -59,6 +62,8 @@ public:
 
     // Log likelihood at the mode, and the number of parameters beyond those of no neighbours.
     double log_likelihood() const { return log_likelihood_; }
+    double penalised() const { return height_; }  // log likelihood less the ridge: never less for more members
+    double unexplained() const { return rss_ / tss_; }  // of a numeric x: the share of its sum of squares
     std::size_t n_slopes() const { return n_parameters_ - n_free_; }
 
 private:
@@ -81,6 +86,7 @@ private:
     std::size_t width_of(std::int32_t v) const;
     const double* coding_of(std::int32_t v) const;  // [state * width + e]; null for numbers
     double precision_of(std::int32_t v) const;
+    double free_precision() const;
     bool by_contrasts(std::int32_t v) const;
     bool has_moment(std::int32_t v) const { return !by_contrasts(x_) && !by_contrasts(v); }
     double moment(const double* upper, std::size_t size, std::size_t n, const double* mean, double s2) const;
@@ -111,14 +117,14 @@ private:
     bool fitted_ = false;
     std::vector<Block> blocks_;
     std::size_t n_features_ = 0, n_free_ = 0, n_statistics_ = 0, n_parameters_ = 0, length_ = 0;
-    double log_evidence_ = 0.0, log_likelihood_ = 0.0;
+    double ridge_ = 0.0, log_evidence_ = 0.0, log_likelihood_ = 0.0, height_ = 0.0;
     std::vector<double> features_, precision_, weights_, proposal_, gradient_, information_, upper_, step_;
     // A categorical x.
     std::vector<double> table_, counts_, sizes_, probabilities_, mean_, covariance_, surplus_, room_, residuals_;
     std::vector<double> margin_, mean_spread_;
     // A numeric x.
     std::vector<double> response_, row_weights_, products_;
-    double sum_of_squares_ = 0.0, rss_ = 0.0, n_rows_ = 0.0;
+    double sum_of_squares_ = 0.0, rss_ = 0.0, tss_ = 1.0, n_rows_ = 0.0;
     // Of a further variable.
     Sums sums_;
     std::vector<double> phi_, by_group_, reduced_, reduced_gradient_, columns_, schur_;

@@ -350,3 +350,13 @@ def mixed_evidence(
     relative: bool,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+def mixed_likelihoods(
+    data: MixedData,
+    question: str,
+    xs: NDArray[np.int32],
+    z_starts: NDArray[np.int64],
+    zs: NDArray[np.int32],
+    y_starts: NDArray[np.int64],
+    ys: NDArray[np.int32],
+    n_threads: int,
+) -> NDArray[np.float64]: ...

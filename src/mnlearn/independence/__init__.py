@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from mnlearn.independence.discrete import ChiSquare, GTest, MutualInformation
     from mnlearn.independence.gaussian import GaussianPosterior, PartialCorrelation
     from mnlearn.independence.information import CountedInformation, GaussianInformation, RowInformation
+    from mnlearn.independence.mixed import MixedTest
     from mnlearn.independence.wrappers import Audited, Budgeted, Remembered, SeparationOracle
     from mnlearn.protocols import BaseTest, Verdict
 
@@ -20,6 +21,7 @@ __all__ = [
     "GTest",
     "GaussianInformation",
     "GaussianPosterior",
+    "MixedTest",
     "MutualInformation",
     "PartialCorrelation",
     "Remembered",
@@ -32,5 +34,5 @@ __all__ = [
 if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
-    _MODULES = ("_base", "bayesian", "discrete", "gaussian", "information", "wrappers")
+    _MODULES = ("_base", "bayesian", "discrete", "gaussian", "information", "mixed", "wrappers")
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

@@ -31,6 +31,7 @@ _SUGGESTIONS = {
     "Use Counts(dataset) for categorical data.": ("reduce", "reduce_many", "reduce_all"),
     "Use Moments(dataset) for continuous data.": ("partial_correlations", "correlations_all"),
     "Use Rows(dataset) for continuous data.": ("ranks",),
+    "Use MixedLikelihoods(dataset) for variables of several kinds.": ("ratios",),
 }
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mnlearn.statistics import kernels
     from mnlearn.statistics.counts import Counts
+    from mnlearn.statistics.mixed_likelihoods import MixedLikelihoods
     from mnlearn.statistics.moments import Moments
     from mnlearn.statistics.row_data import Rows
     from mnlearn.statistics.sharded import ShardedCounts
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Counts",
+    "MixedLikelihoods",
     "Moments",
     "Rows",
     "Shard",
@@ -28,5 +30,8 @@ __all__ = [
 if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
-    _MODULES = ("kernels", "counts", "moments", "row_data", "tables", "testwise_moments", "workers", "sharded")
+    _MODULES = (
+        *("kernels", "counts", "mixed_likelihoods", "moments", "row_data", "tables", "testwise_moments", "workers"),
+        "sharded",
+    )
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

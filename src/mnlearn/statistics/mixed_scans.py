@@ -9,8 +9,10 @@ import os
 from collections.abc import Sequence
 from itertools import chain
 from math import inf
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn import _core
 from mnlearn.data.dataset import Dataset, check_not_weighted
@@ -19,6 +21,35 @@ from mnlearn.parallel import job_count
 from mnlearn.protocols.statistics import FloatArray, Indices, VarSet
 from mnlearn.statistics.evidence_scans import bounds, starts
 from mnlearn.statistics.native_search import indices
+
+
+def as_numbers(data: Dataset, v: int) -> NDArray[Any]:
+    """Return a column as the models read it: codes, numbers, or log(1 + count)."""
+    return np.log1p(data.columns[v]) if data.kinds[v] == "count" else data.columns[v]
+
+
+def native_columns(data: Dataset) -> _core.MixedData:
+    """Return data of any kinds in the native core, standardised.
+
+    Raises
+    ------
+    UnsuitableError
+        If this is not a data set, or its rows have weights.
+    """
+    if not isinstance(data, Dataset):
+        raise UnsuitableError(
+            f"models of several kinds need a Dataset; got a {type(data).__name__}. Read it first: mnlearn.read(...)."
+        )
+    check_not_weighted(
+        data,
+        "rows of variables of several kinds, or with gaps,",
+        "Leave the weights out, or use variables of one kind with missing='drop_rows'.",
+    )
+    data.verify()
+    kinds, columns = data.kinds, [as_numbers(data, v) for v in range(data.n_variables)]
+    scores = [data.level_scores(v) if kind == "ordinal" else np.empty(0) for v, kind in enumerate(kinds)]
+    names = [kind if card else "numeric" for card, kind in zip(data.cards, kinds, strict=True)]
+    return _core.MixedData(columns, names, data.cards, scores, data.repeats, os.environ.get("MNLEARN_CORE", ""))
 
 
 class MixedScans:
@@ -38,25 +69,7 @@ class MixedScans:
     """
 
     def __init__(self, data: Dataset, *, n_jobs: int | None = None) -> None:
-        if not isinstance(data, Dataset):
-            raise UnsuitableError(
-                f"mixed evidence needs a Dataset; got a {type(data).__name__}. Read it first: mnlearn.read(...)."
-            )
-        check_not_weighted(
-            data,
-            "rows of variables of several kinds, or with gaps,",
-            "Leave the weights out, or use variables of one kind with missing='drop_rows'.",
-        )
-        data.verify()
-        kinds = data.kinds
-        columns = [
-            np.log1p(column) if kind == "count" else column for column, kind in zip(data.columns, kinds, strict=True)
-        ]
-        scores = [data.level_scores(v) if kind == "ordinal" else np.empty(0) for v, kind in enumerate(kinds)]
-        names = [kind if card else "numeric" for card, kind in zip(data.cards, kinds, strict=True)]
-        level = os.environ.get("MNLEARN_CORE", "")
-        self._threads = job_count(n_jobs)
-        self._native = _core.MixedData(columns, names, data.cards, scores, data.repeats, level)
+        self._threads, self._native = job_count(n_jobs), native_columns(data)
 
     def rows(
         self,
