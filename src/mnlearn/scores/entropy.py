@@ -21,9 +21,11 @@ from mnlearn.errors import InputError, UnsuitableError, is_number, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, Indices, Score, Statistics, VarSet
 from mnlearn.scores._local import Decomposed, as_set, require_complete
+from mnlearn.scores.mixed_entropies import MixedEntropies
 from mnlearn.scores.mpl import MPL
 from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts
+from mnlearn.statistics.mixed_likelihoods import MixedLikelihoods
 from mnlearn.statistics.moments import Moments
 
 
@@ -133,7 +135,7 @@ class ExtendedBIC(_ByEntropies):
     Parameters
     ----------
     statistics
-        As in `Entropy`.
+        As in `Entropy`; or `MixedLikelihoods` for complete data of several kinds, whose regressions give −N H.
     gamma
         γ: 0 is the ordinary BIC; larger values penalise each neighbour more if there are many candidates.
 
@@ -147,7 +149,8 @@ class ExtendedBIC(_ByEntropies):
     Notes
     -----
     d_i is how many parameters p(X_i | M_i) has beyond those of p(X_i): |M_i| for a Gaussian, (r_i − 1)(q_i − 1) for
-    tables, by declared states. An edge is a parameter of both its ends and is penalised at both.
+    tables, by declared states; w_i Σ_j w_j for regressions, where a nominal variable has w = r − 1 features, any other
+    one. An edge is a parameter of both its ends and is penalised at both.
 
     Examples
     --------
@@ -159,7 +162,7 @@ class ExtendedBIC(_ByEntropies):
     """
 
     name: ClassVar[str] = "ebic"
-    statistics: Statistics | Moments
+    statistics: Statistics | Moments | MixedLikelihoods
     _: KW_ONLY
     gamma: float = 0.5
     _entropies: Entropies = field(init=False, repr=False, compare=False)
@@ -349,11 +352,13 @@ def entropies_of(score: str, statistics: object) -> Entropies:
     """Return the entropies of these statistics, or raise UnsuitableError in the name of the score."""
     if isinstance(statistics, Moments):
         return GaussianEntropies(statistics)
+    if isinstance(statistics, MixedLikelihoods):
+        return MixedEntropies(statistics)
     for method in ("reduce_many", "without", "local"):
         if not hasattr(statistics, method):
             raise UnsuitableError(
                 f"{score} cannot score by a {type(statistics).__name__}, which has no {method}. Use Counts for "
-                "categorical variables, or Moments for continuous ones."
+                "categorical variables, Moments for continuous ones, or MixedLikelihoods for several kinds."
             )
     require_complete(score, statistics)
     return DiscreteEntropies(cast(Statistics, statistics))
