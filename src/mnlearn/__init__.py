@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         ChiSquare,
         GaussianPosterior,
         GTest,
+        MixedTest,
         MutualInformation,
         PartialCorrelation,
         Remembered,
@@ -103,7 +104,7 @@ if TYPE_CHECKING:
         Why,
     )
     from mnlearn.scores import MPL, PIC, BJPScore, Entropy, ExtendedBIC, HybridEvidence, IBScore, L1Logistic
-    from mnlearn.statistics import Counts, Moments, kernels
+    from mnlearn.statistics import Counts, MixedLikelihoods, Moments, kernels
     from mnlearn.visual import plot_difference, plot_side_by_side
 
 __all__ = ["__version__"]
@@ -115,8 +116,8 @@ __all__ += ["MnlearnWarning", "UnknownNameError", "UnsuitableError"]
 __all__ += ["MarkovBlanketSelector", "MarkovNetworkLearner"]
 __all__ += ["Evaluation", "evaluate"]
 __all__ += ["Graph", "NamedGraph", "read_graph", "write_graph"]
-__all__ += ["Audited", "BayesianTest", "Budgeted", "ChiSquare", "GTest", "GaussianPosterior", "MutualInformation"]
-__all__ += ["PartialCorrelation", "Remembered", "ScoreTest", "SeparationOracle", "Verdict"]
+__all__ += ["Audited", "BayesianTest", "Budgeted", "ChiSquare", "GTest", "GaussianPosterior", "MixedTest"]
+__all__ += ["MutualInformation", "PartialCorrelation", "Remembered", "ScoreTest", "SeparationOracle", "Verdict"]
 __all__ += ["CustomScore", "CustomTest"]
 __all__ += ["GraphScore", "MethodResult", "TestResult", "compare", "compare_groups", "dependences", "fit_parameters"]
 __all__ += [
@@ -134,7 +135,7 @@ __all__ += ["DiscreteModel", "GaussianModel", "MarkovModel", "MixedModel", "cano
 __all__ += ["load_model"]
 __all__ += ["Blanket", "GroupComparison", "Intervals", "Learned", "NetworkDifference", "Resampling", "Stability", "Why"]
 __all__ += ["MPL", "PIC", "BJPScore", "Entropy", "ExtendedBIC", "HybridEvidence", "IBScore", "L1Logistic"]
-__all__ += ["Counts", "Moments", "kernels"]
+__all__ += ["Counts", "MixedLikelihoods", "Moments", "kernels"]
 __all__ += ["plot_difference", "plot_side_by_side"]
 
 __version__ = "0.1.0"

@@ -89,11 +89,7 @@ def test_too_many_categories_are_refused(run: Any, tmp_path: Path) -> None:
         (("a", "a"), "x and y must be two different columns; got 'a' twice"),
         (("a", "c", "--given", "a"), "given must not contain x or y; got 'a' in both"),
         (("a", "c", "--given", "b", "--given", "b"), "given must name each column once; got 'b' twice"),
-        (
-            ("a", "height"),
-            "'height' is continuous and 'a' is categorical. Discretise the continuous ones (--discretize",
-        ),
-        (("a", "height", "--test", "g2"), "g2 needs categorical variables; 'height' is continuous"),
+        (("a", "height", "--test", "g2"), "or use a test for several kinds: mixed"),
         (("a", "height", "--test", "pcor"), "pcor needs continuous variables; 'a' is categorical"),
         (("a", "coin", "--test", "pcor"), "(--continuous a)"),
         (("a", "c", "--test", "chi"), "test 'chi' does not exist. Did you mean 'chi2'?"),

@@ -19,12 +19,12 @@ from mnlearn.experiments.accuracy import Battery
 from mnlearn.experiments.experiment import Experiment, run_experiment
 from mnlearn.experiments.reproduction import Request
 from mnlearn.graphs import path
-from mnlearn.independence import PartialCorrelation
+from mnlearn.independence import MixedTest, PartialCorrelation
 from mnlearn.optimize import MarkovEDA, critical_population, maximize, onemax, success
 from mnlearn.simulate import sample, simulate
 from mnlearn.simulate.factors import agreement_factors
 from mnlearn.simulate.gibbs import sample_gibbs
-from mnlearn.statistics import ShardedCounts, TestwiseMoments, kernels
+from mnlearn.statistics import MixedLikelihoods, ShardedCounts, TestwiseMoments, kernels
 
 from references.gaps import with_gaps
 
@@ -88,6 +88,9 @@ CALLS: dict[str, Callable[[Any], Any]] = {
             )
         )
         .graph
+    ),
+    "mnlearn.statistics.mixed_likelihoods.MixedLikelihoods": lambda n: (
+        PC().learn(MixedTest(MixedLikelihoods(table(), n_jobs=n))).graph
     ),
     "mnlearn.statistics.moments.Moments": lambda n: (
         PC()

@@ -20,6 +20,7 @@ from mnlearn.independence import (
     ChiSquare,
     GaussianPosterior,
     GTest,
+    MixedTest,
     MutualInformation,
     PartialCorrelation,
     Remembered,
@@ -27,7 +28,7 @@ from mnlearn.independence import (
     SeparationOracle,
 )
 from mnlearn.protocols import ExplainedTest, IndependenceTest
-from mnlearn.statistics import Counts, Moments
+from mnlearn.statistics import Counts, MixedLikelihoods, Moments
 
 from references import counts as reference
 
@@ -38,6 +39,7 @@ DISCRETE: dict[str, Callable[[Dataset], IndependenceTest]] = {
     "mi-threshold": lambda data: MutualInformation(Counts(data), decide="threshold", threshold=0.02),
     "bayes": lambda data: BayesianTest(Counts(data)),
     "score": lambda data: ScoreTest(Counts(data)),
+    "mixed": lambda data: MixedTest(MixedLikelihoods(data)),
     "remembered": lambda data: Remembered(ChiSquare(Counts(data))),
     "audited": lambda data: Audited(ChiSquare(Counts(data))),
     "budgeted": lambda data: Budgeted(ChiSquare(Counts(data)), 10_000),
@@ -138,6 +140,7 @@ def test_is_what_it_says(name: str) -> None:
         lambda counts, alpha: ChiSquare(counts, alpha=alpha),
         lambda counts, alpha: GTest(counts, alpha=alpha),
         lambda counts, alpha: MutualInformation(counts, alpha=alpha),
+        lambda _, alpha: MixedTest(MixedLikelihoods(Dataset.from_codes([[0, 1], [0, 1]])), alpha=alpha),
         lambda _, alpha: PartialCorrelation(Moments.from_covariance(np.eye(2), n_rows=9), alpha=alpha),
     ],
 )

@@ -17,7 +17,7 @@ from mnlearn.independence import BayesianTest
 from mnlearn.protocols import FloatArray, Indices, Result, VarSet
 from mnlearn.scores import MPL, PIC, BJPScore, ExtendedBIC, HybridEvidence, IBScore, L1Logistic
 from mnlearn.simulate import PairwiseNetwork, sample_exact
-from mnlearn.statistics import Counts
+from mnlearn.statistics import Counts, MixedLikelihoods
 
 Judge = Callable[[Dataset, int], Any]
 SCORES: dict[str, Judge] = {
@@ -26,6 +26,7 @@ SCORES: dict[str, Judge] = {
     "mpl": lambda data, jobs: MPL(Counts(data, n_jobs=jobs)),
     "pic": lambda data, jobs: PIC(Counts(data, n_jobs=jobs)),
     "ebic": lambda data, jobs: ExtendedBIC(Counts(data, n_jobs=jobs)),
+    "ebic-mixed": lambda data, jobs: ExtendedBIC(MixedLikelihoods(data, n_jobs=jobs)),
 }
 # A learner with the scores it is meant for. Values: dataclasses with learn(judge, monitor), and a maker of judges.
 LEARNERS: dict[str, tuple[Any, Judge]] = {
@@ -39,6 +40,7 @@ LEARNERS: dict[str, tuple[Any, Judge]] = {
     "mpl-or": (TwoPhase(combine="or"), SCORES["mpl"]),
     "pic-conflict": (TwoPhase(combine="conflict"), SCORES["pic"]),
     "mbs-ebic": (MBS(), SCORES["ebic"]),
+    "mbs-mixed": (MBS(), SCORES["ebic-mixed"]),
     "mbs-mpl": (MBS(k_hard=4), SCORES["mpl"]),
     "mbs-and": (MBS(combine="and"), SCORES["pic"]),
     "mbs-or": (MBS(combine="or"), SCORES["mpl"]),

@@ -106,10 +106,8 @@ def test_default_test_follows_the_types() -> None:
     assert make_test(None, CONTINUOUS).name in CONTINUOUS_TESTS
     assert independence_test(SURVEY, "cause", "effect").test == "chi2"
     assert independence_test(SURVEY, "height", "weight").test == "pcor"
-    with pytest.raises(
-        UnsuitableError, match=r"'height' is continuous and 'coin' is categorical\. Discretise .*, or choose columns"
-    ):
-        independence_test(SURVEY, "height", "coin")
+    assert independence_test(SURVEY, "height", "coin").test == "mixed"
+    assert make_test(None, read({"a": [1, 2, 3] * 9, "b": [3, 2, 1] * 9}, types="ordinal")).name == "mixed"
 
 
 @pytest.mark.parametrize("name", ["chi2", "g2", "mi", "bayes"])

@@ -135,7 +135,10 @@ Columns = Annotated[
 ]
 Test = Annotated[
     str | None,
-    named("TESTS", "{names}; by default chi2 (g2 to learn by pc or hhc-mn), or pcor if all columns are continuous."),
+    named(
+        "TESTS",
+        "{names}; by default chi2 (g2 to learn by pc or hhc-mn) for nominal, pcor for continuous, else mixed.",
+    ),
 ]
 Alpha = Annotated[
     float | None,

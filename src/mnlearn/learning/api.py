@@ -83,12 +83,13 @@ def learn(
         setting of tests is given.
     test
         One of `TESTS`, for methods that use tests. By default chi2 (gsmn, gsmn*, gsimn, gsimn-fch) or g2 (pc,
-        hhc-mn) for categorical variables, and pcor for continuous ones. The first four have ``alpha=0.01`` and
-        ``dof="observed"`` by default, pc and hhc-mn ``alpha=0.05`` and ``dof="adjusted"``, with any test that has
-        these settings. Or your own test: a class derived from `CustomTest`, or another class or function that makes a
-        test from a `Dataset`; its parameters after the data are settings. Or a test that is made from these data.
+        hhc-mn) for nominal variables, pcor for continuous ones, and mixed for all others. The first four methods have
+        ``alpha=0.01`` and ``dof="observed"`` by default, pc and hhc-mn ``alpha=0.05`` and ``dof="adjusted"``, with any
+        test that has these settings. Or your own test: a class derived from `CustomTest`, or another class or function
+        that makes a test from a `Dataset`; its parameters after the data are settings. Or a test that is made from
+        these data.
     score
-        One of `SCORES`, for the methods mbs (by default mpl for categorical variables, ebic for continuous ones),
+        One of `SCORES`, for the methods mbs (by default mpl for nominal variables, ebic for all others),
         hillclimb and exhaustive; other methods that maximise a score have one of their own. Or your own score: a class
         derived from `CustomScore`, or the like, as for `test`.
     required, forbidden

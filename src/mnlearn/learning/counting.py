@@ -112,7 +112,8 @@ def cost_of_gaps(judge: object) -> dict[str, int]:
     """Return, for the cost of a search, how many questions no row could answer; nothing if there were none."""
     inside: object = judge
     while inside is not None and not hasattr(inside, "without_rows"):
-        parts = (getattr(inside, name, None) for name in ("statistics", "moments", "counts", "posterior", "judge"))
+        names = ("statistics", "moments", "likelihoods", "counts", "posterior", "judge")
+        parts = (getattr(inside, name, None) for name in names)
         inside = next((part for part in parts if part is not None), None)
     unanswered = int(getattr(inside, "without_rows", 0))
     if unanswered:

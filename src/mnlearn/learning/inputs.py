@@ -125,8 +125,12 @@ def check_dataset(argument: str, data: object) -> None:
         )
 
 
-def is_mixed(dataset: Dataset) -> bool:
-    """Whether the data need models of several kinds: kinds that differ, ordinal variables, counts, or gaps.
+FOR_MIXTURES = "sep, pc or gsmn* (test='mixed'), or mbs (score='ebic'), which are for variables of several kinds"
+"""Methods that take variables of several kinds, for the messages of those that do not."""
+
+
+def has_several_kinds(dataset: Dataset) -> bool:
+    """Whether the data need models of several kinds: kinds that differ, ordinal variables, or counts.
 
     An order of two states says nothing, so ordinal variables with two levels count as nominal.
     """
@@ -134,7 +138,12 @@ def is_mixed(dataset: Dataset) -> bool:
         "nominal" if kind == "ordinal" and card <= 2 else kind
         for kind, card in zip(dataset.kinds, dataset.cards, strict=True)
     }
-    return bool(dataset.gaps) or len(kinds) > 1 or not kinds <= {"nominal", "continuous"}
+    return len(kinds) > 1 or not kinds <= {"nominal", "continuous"}
+
+
+def is_mixed(dataset: Dataset) -> bool:
+    """Whether the data have several kinds of variables, or gaps."""
+    return bool(dataset.gaps) or has_several_kinds(dataset)
 
 
 def is_continuous(dataset: Dataset, judge: str) -> bool:
@@ -144,7 +153,8 @@ def is_continuous(dataset: Dataset, judge: str) -> bool:
         other = next(name for name, card in zip(dataset.names, dataset.cards, strict=True) if card)
         raise UnsuitableError(
             f"{judge} needs variables of one type; {continuous[0]!r} is continuous and {other!r} is categorical. "
-            f"Discretise the continuous ones (discretize='frequency'), or choose columns of one type.{_hint(dataset)}"
+            f"Use {FOR_MIXTURES}; or discretise the continuous ones (discretize='frequency'), or choose columns of one "
+            f"type.{_hint(dataset)}"
         )
     return bool(continuous)
 
@@ -197,23 +207,24 @@ def _names_rows(dataset: Dataset) -> bool:
     return dataset.cards[0] == dataset.n_records > 2 and not any(dataset.cards[1:])
 
 
-def check_all_categorical(who: str, dataset: Dataset, instead: str) -> None:
-    """Raise UnsuitableError for a continuous variable; `instead` names what is for continuous ones."""
+def check_all_categorical(who: str, dataset: Dataset, instead: str, mixed: str = FOR_MIXTURES) -> None:
+    """Raise UnsuitableError for a continuous variable; `instead` is for continuous ones, `mixed` for several kinds."""
     for name, card in zip(dataset.names, dataset.cards, strict=True):
         if not card:
             raise UnsuitableError(
                 f"{who} needs categorical variables; {name!r} is continuous. Discretise it (discretize='frequency'), "
-                f"or use {instead}."
+                f"or use {mixed if any(dataset.cards) else instead}."
             )
 
 
-def check_all_continuous(who: str, dataset: Dataset, instead: str) -> None:
-    """Raise UnsuitableError for a categorical variable; `instead` names what is for categorical ones."""
+def check_all_continuous(who: str, dataset: Dataset, instead: str, mixed: str = FOR_MIXTURES) -> None:
+    """Raise UnsuitableError for a categorical variable; `instead` is for such ones, `mixed` for several kinds."""
     for name, card in zip(dataset.names, dataset.cards, strict=True):
         if card:
             raise UnsuitableError(
                 f"{who} needs continuous variables; {name!r} is categorical with {card} state{'s' * (card != 1)}. "
-                f"Use {instead}; or, if it holds numbers, read it as continuous (types={{{name!r}: 'continuous'}})."
+                f"Use {instead if all(dataset.cards) else mixed}; or, if it holds numbers, read it as continuous "
+                f"(types={{{name!r}: 'continuous'}})."
             )
 
 

@@ -45,8 +45,9 @@ def independence_test(
     given
         The columns to condition on.
     test
-        One of `TESTS`; by default chi2 for categorical columns and pcor for continuous ones. Or your own test: a class
-        derived from `mnlearn.CustomTest`, or a function that makes a test from a `Dataset` of the tested columns.
+        One of `TESTS`; by default chi2 for nominal columns, pcor for continuous ones and mixed for others. Or your own
+        test: a class derived from `mnlearn.CustomTest`, or a function that makes a test from a `Dataset` of the tested
+        columns.
     n_jobs
         Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
     **options
@@ -96,7 +97,7 @@ def dependences(
     Parameters
     ----------
     data
-        Anything that `mnlearn.read` accepts; all variables of one type.
+        Anything that `mnlearn.read` accepts.
     test
         As for `independence_test`.
     top

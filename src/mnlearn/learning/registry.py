@@ -37,11 +37,13 @@ from mnlearn.independence.information import (
     RowInformation,
     Significance,
 )
+from mnlearn.independence.mixed import MixedTest
 from mnlearn.learning.counting import Counting, check_counting
 from mnlearn.learning.inputs import (
     check_all_categorical,
     check_all_continuous,
     check_dataset,
+    has_several_kinds,
     is_continuous,
     is_mixed,
     variables_by_name,
@@ -61,6 +63,7 @@ from mnlearn.scores.mixed_evidence import MixedEvidence
 from mnlearn.scores.mpl import MPL
 from mnlearn.scores.pic import PIC
 from mnlearn.statistics.counts import Counts
+from mnlearn.statistics.mixed_likelihoods import MixedLikelihoods
 from mnlearn.statistics.moments import Moments
 from mnlearn.statistics.row_data import Rows
 from mnlearn.statistics.testwise_moments import TestwiseMoments
@@ -93,8 +96,10 @@ class JudgeEntry:
     gaps
         Whether it bears missing values: each of its terms is of one question, from the rows of that question alone.
     from_mixed
-        Class or function that takes a data set with variables of several kinds, and with gaps, then settings by
-        keyword; None if the judge is for variables of one type.
+        Class or function that takes a data set with variables of several kinds, and with gaps, then ``n_jobs`` and
+        settings by keyword; None if the judge is for variables of one type.
+    relative
+        Whether, with gaps, its values are relative to the rows of each question, which `sep` alone can use.
     """
 
     help: str
@@ -103,12 +108,14 @@ class JudgeEntry:
     hidden: tuple[str, ...] = ()
     gaps: bool = False
     from_mixed: Callable[..., Any] | None = None
+    relative: bool = False
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
         """Names of the parameters after the statistics."""
-        factories = [factory for factory in (self.from_counts, self.from_moments) if factory is not None]
-        return tuple(dict.fromkeys(name for factory in factories for name in settings_of(factory)))
+        by_type = (self.from_counts, self.from_moments)
+        factories = by_type if any(by_type) else (self.from_mixed,)
+        return tuple(dict.fromkeys(name for factory in factories if factory for name in settings_of(factory)))
 
     @cached_property
     def settings(self) -> tuple[str, ...]:
@@ -135,7 +142,7 @@ class MethodEntry:
     test_defaults
         For methods by tests: the default test of categorical variables, and default settings of any test.
     own_gaps
-        For methods with a judge of their own: whether it bears missing values.
+        For methods with a judge of their own, and for `sep`: whether it bears missing values.
     """
 
     help: str
@@ -160,9 +167,15 @@ class MethodEntry:
 
     def bears_gaps(self, score: str | None = None) -> bool:
         """Return whether it learns from data with missing values, with this score or its own."""
-        if self.own_judge is not None:
+        if self.own_judge is not None or self.own_gaps:
             return self.own_gaps
         return self.score is None or SCORES[score or self.score].gaps
+
+    def takes_several_kinds(self, judge: str | None = None) -> bool:
+        """Return whether it learns from variables of several kinds, by this test or score or its own."""
+        if self.judge == "test":
+            return judge is None or TESTS[judge].from_mixed is not None
+        return self.judge == "score" and SCORES[judge or str(self.score)].from_mixed is not None
 
     def judge_settings(self, score: str | None) -> tuple[str, ...]:
         """Return the names of the settings of the judge."""
@@ -215,6 +228,14 @@ def _bjp(
     return BJPScore(posterior(statistics, prior=prior), order=places)
 
 
+def _mixed_test(dataset: Dataset, *, n_jobs: int | None = None, alpha: float = MixedTest.alpha) -> MixedTest:
+    return MixedTest(MixedLikelihoods(dataset, n_jobs=n_jobs), alpha=alpha)
+
+
+def _mixed_ebic(dataset: Dataset, *, n_jobs: int | None = None, gamma: float = ExtendedBIC.gamma) -> ExtendedBIC:
+    return ExtendedBIC(MixedLikelihoods(dataset, n_jobs=n_jobs), gamma=gamma)
+
+
 TESTS: Mapping[str, JudgeEntry] = {
     "chi2": JudgeEntry("Pearson's chi-square", ChiSquare, gaps=True),
     "g2": JudgeEntry("likelihood ratio G2", GTest, gaps=True),
@@ -223,6 +244,9 @@ TESTS: Mapping[str, JudgeEntry] = {
     "score": JudgeEntry("Bayesian score", ScoreTest, gaps=True),
     "pcor": JudgeEntry("partial correlation, Fisher's z", None, PartialCorrelation, gaps=True),
     "bayes-pcor": JudgeEntry("Bayesian posterior of a partial correlation", None, GaussianPosterior, gaps=True),
+    "mixed": JudgeEntry(
+        "likelihood ratio of regressions; several kinds", hidden=("n_jobs",), gaps=True, from_mixed=_mixed_test
+    ),
 }
 """Conditional independence tests by name."""
 
@@ -236,13 +260,16 @@ SCORES: Mapping[str, JudgeEntry] = {
     "mpl": JudgeEntry("marginal pseudo-likelihood", MPL),
     "pic": JudgeEntry("pseudo-Bayesian information criterion", PIC),
     "entropy": JudgeEntry("conditional entropy, without a penalty", Entropy, Entropy),
-    "ebic": JudgeEntry("conditional entropy with the extended Bayesian criterion", ExtendedBIC, ExtendedBIC),
+    "ebic": JudgeEntry(
+        "conditional entropy with the extended Bayesian criterion", ExtendedBIC, ExtendedBIC, from_mixed=_mixed_ebic
+    ),
     "evidence": JudgeEntry(
         "local evidence, the judge of sep",
         HybridEvidence,
         GaussianEvidence,
         hidden=("three_way", "width", "shares"),
         from_mixed=MixedEvidence,
+        relative=True,
     ),
     "evidence-pairwise": JudgeEntry("evidence of pairwise conditionals", PairwiseEvidence, hidden=("three_way",)),
     "evidence-table": JudgeEntry("evidence of full tables", FullTableEvidence),
@@ -350,7 +377,9 @@ METHODS: Mapping[str, MethodEntry] = {
     "glasso": MethodEntry("the graphical lasso; continuous variables", GraphicalLasso, own_judge=_precision),
     "hillclimb": MethodEntry("steepest ascent by any score", HillClimb, "bjp", any_score=True),
     "exhaustive": MethodEntry("the best of all graphs; up to 7 variables", Exhaustive, "bjp", any_score=True),
-    "sep": MethodEntry("separator evidence, with a probability for every edge", SeparatorEvidence, "evidence"),
+    "sep": MethodEntry(
+        "separator evidence, with a probability for every edge", SeparatorEvidence, "evidence", own_gaps=True
+    ),
 }
 """Methods that learn a structure, by name."""
 
@@ -372,7 +401,10 @@ def check_bears_gaps(method: str, score: str | None, dataset: Dataset) -> None:
     """Raise UnsuitableError if values are missing and the method compares fits to different rows."""
     if METHODS[method].bears_gaps(score):
         return
-    able = ", ".join(name for name, entry in METHODS.items() if entry.bears_gaps())
+    one_type = all(dataset.cards) or not any(dataset.cards)
+    able = ", ".join(
+        name for name, entry in METHODS.items() if entry.bears_gaps() and (one_type or entry.takes_several_kinds())
+    )
     check_no_gaps(dataset, method if score is None else f"{method} with the score {score}", able)
 
 
@@ -398,6 +430,13 @@ def named_or_own(kind: Literal["test", "score"], given: object) -> str | OwnJudg
     return given if isinstance(given, OwnJudge) else OwnJudge.of(kind, given, table)
 
 
+def default_test(dataset: Dataset, of_categorical: str) -> str:
+    """Return the name of the test for these kinds of variables, when none is given."""
+    if has_several_kinds(dataset):
+        return "mixed"
+    return of_categorical if any(dataset.cards) else "pcor"
+
+
 def make_test(
     name: TestLike | None,
     dataset: Dataset,
@@ -411,10 +450,10 @@ def make_test(
     Parameters
     ----------
     name
-        One of `TESTS`; None takes chi2 for categorical variables and pcor for continuous ones. Or your own test: a
-        class derived from `mnlearn.CustomTest`, or any function that makes a test from a `Dataset`.
+        One of `TESTS`; None takes chi2 for nominal variables, pcor for continuous ones and mixed for others. Or your
+        own test: a class derived from `mnlearn.CustomTest`, or any function that makes a test from a `Dataset`.
     dataset
-        The data; all variables must be of the type that the test is for.
+        The data; all variables must be of the type that the test is for; the test mixed is for any.
     n_jobs
         Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
     counting
@@ -438,7 +477,7 @@ def make_test(
     False
     """
     check_dataset("dataset", dataset)
-    chosen = ("pcor" if is_continuous(dataset, "a test") else "chi2") if name is None else name
+    chosen = default_test(dataset, "chi2") if name is None else name
     test: ExplainedTest = _make(TESTS, chosen, dataset, Counting(n_jobs) if counting is None else counting, settings)
     return test
 
@@ -454,7 +493,8 @@ def make_score(
         One of `SCORES`. Or your own score: a class derived from `mnlearn.CustomScore`, or any function that makes a
         score from a `Dataset`.
     dataset
-        The data; all variables must be of one type, categorical for scores that only count.
+        The data; all variables must be of one type, categorical for scores that only count, unless the score is for
+        several kinds (ebic, evidence).
     n_jobs
         Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
     counting
@@ -502,14 +542,14 @@ def _make(
             )
         return name.on(dataset, counting, settings)
     entry = table[name]
-    if entry.from_mixed is not None and is_mixed(dataset):
-        return entry.from_mixed(dataset, n_jobs=counting.own_threads(name), **settings)
-    if not entry.gaps:
+    if not entry.gaps and not entry.relative:
         check_no_gaps(
             dataset,
             f"the {kind} {name}",
             f"a {kind} that compares no rows of one question with another's: {with_gaps(table)}",
         )
+    if entry.from_mixed is not None and (is_mixed(dataset) or not (entry.from_counts or entry.from_moments)):
+        return entry.from_mixed(dataset, n_jobs=counting.own_threads(name), **settings)
     continuous = _is_continuous(kind, table, name, dataset)
     factory: Any = entry.from_moments if continuous else entry.from_counts
     from_data = {name: take(dataset) for name, take in FROM_DATA.items() if name in entry.parameters}
@@ -519,12 +559,13 @@ def _make(
 def _is_continuous(kind: str, table: Mapping[str, JudgeEntry], name: str, dataset: Dataset) -> bool:
     """Whether the judge is made for continuous variables; variables of a type that it is not for are refused."""
     entry = table[name]
+    mixed = f"a {kind} for several kinds: {', '.join(other for other in table if table[other].from_mixed is not None)}"
     if entry.from_moments is None:
         others = ", ".join(other for other in table if table[other].from_moments is not None)
-        check_all_categorical(name, dataset, f"a {kind} for continuous variables: {others}")
+        check_all_categorical(name, dataset, f"a {kind} for continuous variables: {others}", mixed)
         return False
     if entry.from_counts is None:
         others = ", ".join(other for other in table if table[other].from_counts is not None)
-        check_all_continuous(name, dataset, f"a {kind} for categorical variables: {others}")
+        check_all_continuous(name, dataset, f"a {kind} for categorical variables: {others}", mixed)
         return True
     return is_continuous(dataset, name)

@@ -29,6 +29,7 @@ from mnlearn.learning.inputs import (
     decide_transform,
     edges_by_name,
     graph_over,
+    has_several_kinds,
     is_continuous,
     load_data,
     named_edges,
@@ -39,11 +40,11 @@ from mnlearn.learning.own_judge import OwnJudge, own_name
 from mnlearn.learning.pairs import low_expected
 from mnlearn.learning.registry import (
     METHODS,
-    SCORES,
     TEST_SETTINGS,
     TESTS,
     check_bears_gaps,
     check_setting,
+    default_test,
     make_score,
     make_test,
     methods_by,
@@ -117,10 +118,13 @@ class LearnSpec:
 
     def decided(self, dataset: Dataset) -> LearnSpec:
         """Return this call with `transform` decided by the data, if it is "auto"."""
-        if self._takes_mixed:
-            check_mixture(dataset)
-        elif self._own is None:
-            is_continuous(dataset, self.method)  # raises for a mixture
+        if self._own is None:
+            named = cast("str | None", self.test or self.score)
+            if METHODS[self.method].takes_several_kinds(named):
+                check_mixture(dataset)
+            else:
+                is_continuous(dataset, self.method)  # raises for a mixture
+            check_bears_gaps(self.method, cast("str | None", self.score), dataset)
             check_bears_gaps(self.method, cast("str | None", self.score), dataset)
         made = self._own is not None and self._own.made  # from data that are as the caller wants them
         if self.transform == "auto" and (made or self.judge_settings.get("information") in ("rank", "kernel")):
@@ -195,14 +199,6 @@ class LearnSpec:
         return sorted((edge for edge, low in found.items() if max(low) > MOST_LOW), key=lambda edge: -max(found[edge]))
 
     @property
-    def _takes_mixed(self) -> bool:
-        """Whether the judge of the method is for variables of several kinds, too."""
-        entry = METHODS[self.method]
-        named = self.score or entry.score if entry.judge == "score" else self.test
-        table = SCORES if entry.judge == "score" else TESTS
-        return isinstance(named, str) and table[named].from_mixed is not None
-
-    @property
     def _own(self) -> OwnJudge | None:
         """The test or score of the caller, if it is not one of this library."""
         return next((judge for judge in (self.test, self.score) if isinstance(judge, OwnJudge)), None)
@@ -213,7 +209,8 @@ class LearnSpec:
         if entry.own_judge is not None:
             return {**settings}, counting.judge(entry.own_judge(dataset, **settings))
         if entry.score is not None:
-            by_types = "mpl" if self.method == "mbs" and any(dataset.cards) and "gamma" not in settings else entry.score
+            counted = any(dataset.cards) and not has_several_kinds(dataset)
+            by_types = "mpl" if self.method == "mbs" and counted and "gamma" not in settings else entry.score
             score = self.score or by_types
             made = make_score(cast(Any, score), dataset, counting=counting, **settings)
             return {"score": own_name(score), **settings}, made
@@ -229,7 +226,7 @@ class LearnSpec:
         defaults, given = self.test_defaults, self.judge_settings
         if isinstance(self.test, OwnJudge):
             return self.test, {**given}
-        name = self.test or (defaults.get("test", "chi2") if any(dataset.cards) else "pcor")
+        name = self.test or default_test(dataset, defaults.get("test", "chi2"))
         check_name("test", name, TESTS)
         accepted = set(TESTS[name].settings)
         if given.get("threshold") is not None:  # decides without a level
