@@ -12,8 +12,7 @@ namespace mnlearn {
 namespace {
 
 constexpr std::size_t kScansTogether = 16;
-constexpr double kMostWork = 1e8;  // operations of an end, beyond which the other end alone decides
-constexpr double kMuchMore = 4.0;  // if that costs so much less
+constexpr double kMostWork = 3e7;  // operations of an end, beyond which the other end decides if it costs less
 constexpr double kOtherEnd = 1.5;  // how far apart the gains of the two ends may lie where one of them decides
 
 struct Answers {
@@ -98,8 +97,8 @@ private:
         for (std::size_t j = 0; j < scan.ys.size(); ++j) {
             const std::int32_t y = scan.ys[j];
             const double work_x = there_.cost(scan.x, y), work_y = there_.cost(y, scan.x);
-            const bool skip_x = work_x > kMostWork && work_x > kMuchMore * work_y;
-            const bool skip_y = work_y > kMostWork && work_y > kMuchMore * work_x;
+            const bool skip_x = work_x > std::max(kMostWork, work_y);
+            const bool skip_y = work_y > std::max(kMostWork, work_x);
             if (fit_above > -HUGE_VAL && !skip_x) {
                 const double guess = there_.guess(y);
                 if (guess < fit_above - kOtherEnd) {
