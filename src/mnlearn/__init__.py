@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         SeparatorEvidence,
         TwoPhase,
     )
-    from mnlearn.data import Dataset, discretize, overview, pack, read
+    from mnlearn.data import Dataset, Missingness, discretize, missingness, overview, pack, read
     from mnlearn.errors import (
         BudgetExceeded,
         DataError,
@@ -110,7 +110,7 @@ if TYPE_CHECKING:
 __all__ = ["__version__"]
 __all__ += ["ARACNE", "GSIMN", "GSIMNFCH", "GSMN", "HHCMN", "IBMAPHC", "L1LR", "MBS", "PC", "Exhaustive", "GSMNStar"]
 __all__ += ["GraphicalLasso", "HillClimb", "SeparatorEvidence", "TwoPhase"]
-__all__ += ["Dataset", "discretize", "overview", "pack", "read"]
+__all__ += ["Dataset", "Missingness", "discretize", "missingness", "overview", "pack", "read"]
 __all__ += ["BudgetExceeded", "DataError", "FileError", "InputError", "MissingDependencyError", "MnlearnError"]
 __all__ += ["MnlearnWarning", "UnknownNameError", "UnsuitableError"]
 __all__ += ["MarkovBlanketSelector", "MarkovNetworkLearner"]

@@ -304,3 +304,63 @@ def test_a_name_that_is_no_text_in_any_encoding_is_replaced(tmp_path: Path) -> N
     page = (tmp_path / "out.html").read_bytes().decode("utf-8")
     assert "half " in page
     assert "\ud83d" not in page
+
+
+def incomplete(n_rows: int = 400) -> dict[str, list[Any]]:
+    rng = np.random.default_rng(2)
+    ward, sex = rng.choice(list("abc"), n_rows), rng.choice(["f", "m"], n_rows)
+    age = rng.normal(50.0, 9.0, n_rows) + 8.0 * (sex == "f")
+    lacks = rng.random(n_rows) < np.where(ward == "a", 0.5, 0.05)
+    return {
+        "age": [None if gap else value for gap, value in zip(lacks, age.tolist(), strict=True)],
+        "ward": ward.tolist(),
+        "sex": sex.tolist(),
+        "visits": rng.poisson(1.0, n_rows).tolist(),
+    }
+
+
+def test_missing_values_have_a_section() -> None:
+    learned = mn.learn(incomplete(), missing="testwise", types={"visits": "count"})
+    gaps = sum(value is None for value in incomplete()["age"])
+    words = Page(render_report(learned)).words
+    assert f"{gaps} values of 1,600 ({gaps / 1600:.1%}) were missing, in 1 column of 4." in words
+    assert "Each test and each local model used the rows in which all its own variables have a value." in words
+    assert f"{400 - gaps} rows of 400 are complete." in words
+    assert f"Both ends of an edge have a value in at least {400 - gaps} rows" in words
+    assert "Whether “age” is missing depends on “ward”." in words
+    assert "What the evidence assumes" in words
+    assert "the variables are of several kinds, with missing values" in words
+    for kind in ("nominal", "continuous", "count", "declared", "words"):
+        assert kind in words
+    assert "nan" not in words.lower().split()
+
+
+def test_gaps_that_depend_on_two_columns_are_a_caution() -> None:
+    columns = incomplete()
+    columns["age"] = [
+        None if ward == "a" and sex == "f" else 30.5 + k % 17
+        for k, (ward, sex) in enumerate(zip(columns["ward"], columns["sex"], strict=True))
+    ]
+    learned = mn.learn(columns, missing="testwise")
+    assert titles(learned)[-3:] == ["Missing values", "Gaps depend on other columns", "What the evidence assumes"]
+    assert "of “age” on “ward” and “sex”" in cautions(learned)[-2].text
+
+
+def test_a_gap_is_not_a_rare_category() -> None:
+    columns = FINE | {"gap": [None, *FINE["a"][1:]]}
+    assert "Rare categories" not in titles(of(columns, [(0, 1)], missing="testwise"))
+    never = {"a": ["x", None] * 100, "b": [None, "y"] * 100, "c": ["u", "v", "v", "u"] * 50}
+    assert "Columns without a common row" in titles(of(never, [], missing="testwise"))
+
+
+def test_shares_of_the_most_common_are_of_the_observed_values() -> None:
+    columns = FINE | {"gap": [None] * 100 + ["x"] * 60 + ["y"] * 40}
+    assert "x (60%)" in Page(render_report(of(columns, [(0, 1)], missing="testwise"))).words
+
+
+def test_dropped_rows_and_states_for_gaps_have_a_section_too() -> None:
+    gaps = FINE | {"gap": [None, *FINE["a"][1:-1], 0]}
+    for policy, done in (("drop_rows", "1 row with a gap was left out"), ("category", "Gaps count as a category")):
+        page = Page(render_report(of(gaps, [(0, 1)], missing=policy)))
+        assert "1 value of 800 (0.1%) was missing, in 1 column of 4." in page.words
+        assert done in page.words

@@ -63,6 +63,7 @@ def info_command(
       mnlearn info patients.csv --missing-value '?' --nominal ward
       mnlearn info genes.parquet --all
     """
+    from mnlearn.data.missingness import missingness
     from mnlearn.data.overview import overview
     from mnlearn.data.readers import read
 
@@ -73,6 +74,8 @@ def info_command(
         dataset = read(data, missing=cast("MissingPolicy", missing), **read_options)
         note(name_options(str(dataset.missing)))
         found = overview(dataset)
+        for name, others in (missingness(dataset).depends() if dataset.gaps else {}).items():
+            note(f"whether {escaped(name)} is missing depends on {first_names(others, shown=4)}")
     output.show(found.as_dict, lambda: show(*lay_out_overview(found, list_all=show_all)))
 
 

@@ -2,6 +2,7 @@
 
 from mnlearn.data.dataset import Dataset, MissingReport
 from mnlearn.data.discretize import discretize
+from mnlearn.data.missingness import Missingness, missingness
 from mnlearn.data.normal_scores import normal_scores
 from mnlearn.data.overview import Overview, overview
 from mnlearn.data.packing import pack
@@ -12,10 +13,12 @@ from mnlearn.data.writers import write_data
 __all__ = [
     "Dataset",
     "MissingReport",
+    "Missingness",
     "Overview",
     "Weighting",
     "discretize",
     "effective_rows",
+    "missingness",
     "normal_scores",
     "overview",
     "pack",

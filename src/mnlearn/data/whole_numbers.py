@@ -154,7 +154,9 @@ def _whole_values(chunks: Chunks) -> tuple[NDArray[np.float64], bool] | None:
     seen: NDArray[np.float64] = np.empty(0)
     lacks = False
     for chunk in chunks:
-        if len(chunk) and chunk[0] % 1 > 0:  # most columns of decimals show themselves at once
+        if (
+            len(chunk) and np.isfinite(chunk[0]) and chunk[0] % 1 > 0
+        ):  # most columns of decimals show themselves at once
             return None
         for part in (chunk[:_GLANCE], chunk):
             gaps = np.isnan(part)

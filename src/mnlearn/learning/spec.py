@@ -251,9 +251,19 @@ class LearnSpec:
         effort, n = getattr(self.learner, "effort", None), dataset.n_variables
         test = words_of_test(judge_settings)
         how = f"{effort} effort" if test is None else f"the test {test}"
-        reason = self.reason or f"the variables are {'categorical' if any(dataset.cards) else 'continuous'}"
+        reason = self.reason or f"the variables are {_kinds_in_words(dataset)}"
         size = f"{n:,} variables, {dataset.n_rows:,} rows"
         return f"no method was named: using {self.method} with {how}, because {reason} ({size})"
+
+
+def _kinds_in_words(dataset: Dataset) -> str:
+    """Return the kinds of all variables in words, and whether values are missing."""
+    gaps = ", with missing values" if dataset.gaps else ""
+    if not any(dataset.cards) or all(dataset.cards):
+        ordered = set(dataset.kinds) <= {"ordinal"}
+        numbers = "counts" if set(dataset.kinds) == {"count"} else "continuous"
+        return (("ordinal" if ordered else "categorical") if any(dataset.cards) else numbers) + gaps
+    return f"of several kinds{gaps}"
 
 
 def resolve(options: Mapping[str, Any]) -> LearnSpec:

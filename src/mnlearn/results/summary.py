@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from mnlearn.results.edges import SUPPORT_TITLES, LearnedEdge, printable
 from mnlearn.results.explain import words_of_transform
 
 if TYPE_CHECKING:
+    from mnlearn.data.dataset import Dataset, Kind
     from mnlearn.results.learned import Learned
 
 SHOWN = 10  # edges of a summary
@@ -78,9 +80,11 @@ def _facts(learned: Learned) -> list[tuple[str, str]]:
     if learned.test is not None:
         facts.append(("test", learned.test))
     if learned.n_rows is not None:
-        types = "" if learned.data is None else f", {_types(learned.data.cards)}"
+        types = "" if learned.data is None else f", {_kinds(learned.data.kinds)}"
         rows = f"{words_of_rows(learned)}{types}{words_of_transform(learned.settings)}"
         facts.append(("data", rows))
+        if learned.data is not None and learned.data.missing.counts:
+            facts.append(("missing", words_of_gaps(learned.data)))
     if learned.weights is not None and graph.n_edges:
         facts.append(("weights", learned.weights.words))
     if learned.resampling is not None:
@@ -99,6 +103,17 @@ def words_of_rows(learned: Learned) -> str:
     if weighting is not None:
         return f"{_counted(weighting.n_rows, 'row')} weighted by {weighting.column!r} (worth {learned.n_rows:,})"
     return _counted(learned.n_rows or 0, "row" if weights is None else "effective row")
+
+
+def words_of_gaps(data: Dataset) -> str:
+    """Return how many values are missing and what was done about it."""
+    counts, policy = data.missing.counts, data.missing.policy
+    found = f"{_counted(sum(counts.values()), 'value')} in {_counted(len(counts), 'column')}"
+    done = {
+        "testwise": "each test and model uses the rows in which all its variables are observed",
+        "drop_rows": f"{_counted(data.missing.rows_dropped, 'row')} dropped",
+    }
+    return f"{found}; {done.get(policy, 'kept as a state of its own')}"
 
 
 _COST_NOUNS = {
@@ -129,11 +144,15 @@ def cost_words(learned: Learned) -> str:
     return ", ".join(counts + seconds)
 
 
-def _types(cards: Sequence[int]) -> str:
-    """Return the number of variables of each type, in words."""
-    continuous = sum(not card for card in cards)
-    kinds = (("categorical", len(cards) - continuous), ("continuous", continuous))
-    return " and ".join(f"{count} {kind}" for kind, count in kinds if count) + f" variable{'s' * (len(cards) != 1)}"
+def _kinds(kinds: Sequence[Kind]) -> str:
+    """Return the number of variables of each kind, in words; nominal ones alone are called categorical."""
+    words = {"nominal": "categorical" if set(kinds) <= {"nominal", "continuous"} else "nominal", "ordinal": "ordinal"}
+    found = Counter(words.get(kind, kind) for kind in kinds)
+    listed = [
+        f"{found[kind]} {kind}" for kind in ("categorical", "nominal", "ordinal", "count", "continuous") if found[kind]
+    ]
+    joined = f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else listed[0]
+    return f"{joined} variable{'s' * (len(kinds) != 1)}"
 
 
 def _headings(learned: Learned, edges: Sequence[LearnedEdge]) -> list[str]:

@@ -20,12 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnlearn._atomic_files import replacing, write_errors
+from mnlearn.data.missingness import missingness
 from mnlearn.data.overview import Overview, overview
 from mnlearn.errors import FileError, InputError, check_path, require, true_or_false, whole_number
 from mnlearn.visual import report_figures, report_text
 from mnlearn.visual.appearance import Appearance, Groups, check_appearance
 from mnlearn.visual.figure_data import SIGN_COLORS, SIGN_WORDS, FigureData, figure_data_of
 from mnlearn.visual.heatmap import cell_size
+from mnlearn.visual.report_missing import missing_section
 from mnlearn.visual.report_sections import Computed
 from mnlearn.visual.report_text import cautions, decimal
 from mnlearn.visual.stability import centrality_rows
@@ -142,8 +144,7 @@ def render_report(
             style=_file("report.css"),
             scripts=scripts,
             predicted=predicted_rows(predicted),
-            sections=computed.sections(picture, seed),
-            **context,
+            **{**context, "sections": [*computed.sections(picture, seed), *context["sections"]]},
         )
     )
 
@@ -153,11 +154,13 @@ def _context(learned: Learned, picture: FigureData, source: str | None, computed
     seen = None if learned.data is None else overview(learned.data)
     gaps = {} if learned.data is None else learned.data.missing.counts
     limits = computed.limits(picture)
+    found = missingness(learned.data) if learned.data is not None and learned.data.gaps else None
+    missing = None if learned.data is None else missing_section(learned.data, learned.graph, found)
     return {
         "learned": learned,
         "names": picture.names,
         "summary": report_text.summary_sentences(learned, picture),
-        "cautions": cautions(learned, seen),
+        "cautions": cautions(learned, seen, found),
         "seen": seen,
         "page_data": _page_data(picture),
         "network": report_figures.network_item(picture),
@@ -178,6 +181,7 @@ def _context(learned: Learned, picture: FigureData, source: str | None, computed
         "colors": [picture.color(x) for x in range(len(picture.names))],
         "run_again": run_again(learned, source),
         "settings": settings_rows(learned),
+        "sections": [] if missing is None else [missing],
         "cost": _capital(learned.cost_in_words),
         "weights": "" if picture.weights is None else picture.weights.words,
         "versions": versions(),
@@ -259,6 +263,7 @@ class VariableRow(NamedTuple):
     degree: int
     group: str
     kind: str = ""
+    reason: str = ""
     states: str = ""
     missing: int = 0
     common: str = ""
@@ -303,13 +308,15 @@ def _with_data(row: VariableRow, seen: Overview, gaps: int) -> VariableRow:
     if variable.type == "continuous":
         states, common = "", f"from {variable.low:.4g} to {variable.high:.4g}"
     else:
-        share = variable.most_common_count / max(seen.n_rows, 1)
+        known = round(seen.n_rows * (1 - variable.missing_share))
+        share = variable.most_common_count / max(known, variable.most_common_count, 1)
         states, common = f"{variable.cardinality}", f"{variable.most_common} ({share:.0%})"
     doubled = any(row.name in group for group in seen.duplicated)
     remark = "never changes" if variable.constant else "same as another" if doubled else ""
     if variable.unused:
         remark += f"{'; ' if remark else ''}levels without rows: {len(variable.unused)}"
-    return row._replace(kind=variable.type, states=states, missing=gaps, common=common, remark=remark)
+    kind = variable.kind or variable.type
+    return row._replace(kind=kind, reason=variable.reason, states=states, missing=gaps, common=common, remark=remark)
 
 
 def predicted_rows(rows: list[Predictability]) -> list[tuple[Predictability, list[tuple[str, float | None]]]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mnlearn.data.dataset import Dataset, costly_columns
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.missingness import Missingness, missingness
 from mnlearn.data.overview import Overview, overview
 from mnlearn.graphs.graph import Graph
 from mnlearn.visual.figure_data import FigureData
@@ -149,13 +150,17 @@ class Caution(NamedTuple):
     text: str
 
 
-def cautions(learned: Learned, seen: Overview | None = None) -> list[Caution]:
-    """Return all warnings, the most serious first; `seen` is the overview of the data, if already computed."""
-    if seen is None and learned.data is not None:
-        seen = overview(learned.data)
+def cautions(learned: Learned, seen: Overview | None = None, gaps: Missingness | None = None) -> list[Caution]:
+    """Return all warnings, the most serious first; `seen` and `gaps` describe the data, if already computed."""
+    from mnlearn.visual.report_missing import missing_cautions
+
+    data = learned.data
     found = [*_of_the_search(learned), *_of_the_resamples(learned)]
-    if learned.data is not None and seen is not None:
-        found += [*_of_small_data(learned.data, learned.graph), *_of_tests(learned), *_of_columns(learned.data, seen)]
+    if data is not None:
+        seen = overview(data) if seen is None else seen
+        gaps = missingness(data) if gaps is None and data.gaps else gaps
+        found += [*_of_small_data(data, learned.graph), *_of_tests(learned), *_of_columns(data, seen)]
+        found += missing_cautions(data, gaps)
     return found
 
 
@@ -205,19 +210,35 @@ def _of_the_resamples(learned: Learned) -> Iterator[Caution]:
 
 def _of_small_data(data: Dataset, graph: Graph) -> Iterator[Caution]:
     """Yield warnings on too few rows for the neighbourhoods of the network."""
-    rows = data.n_rows
-    thin = sorted((rows / _rows_wanted(data, graph, x), x) for x in range(data.n_variables) if graph.degree(x))
+    parts = [(x, *graph.neighbors(x)) for x in range(data.n_variables) if graph.degree(x)]
+    thin = sorted((rows_with(data, part) / _rows_wanted(data, part), part[0]) for part in parts)
     names = [data.names[x] for share, x in thin if share < 1]
     if names:
         have = "has" if len(names) == 1 else "have"
+        more = f"more combinations of values than {data.n_rows:,} rows can fill with {FEW_ROWS_A_CELL} each"
+        if not _is_nominal(data):
+            more = f"a model with fewer than {FEW_ROWS_A_NEIGHBOUR} rows for each parameter"
         yield Caution(
             "Few rows for some neighbourhoods",
-            f"With their neighbours, {quoted_list(names)} {have} more combinations of values than {rows:,} "
-            f"rows can fill with {FEW_ROWS_A_CELL} each. Edges there rest on little; more rows or fewer "
-            "categories would help.",
+            f"With their neighbours, {quoted_list(names)} {have} {more}. Edges there rest on little; more rows or "
+            "fewer categories would help.",
         )
-    if data.n_variables > rows:
-        yield Caution("More variables than rows", f"{data.n_variables:,} variables, {rows:,} rows.")
+    if data.n_variables > data.n_rows:
+        yield Caution("More variables than rows", f"{data.n_variables:,} variables, {data.n_rows:,} rows.")
+
+
+def rows_with(data: Dataset, variables: Iterable[int]) -> int:
+    """Return the number of rows in which all these variables have a value, repeats included."""
+    masks = [mask for x in variables if (mask := data.observed(x)) is not None]
+    if not masks:
+        return data.n_rows
+    rows = np.logical_and.reduce(masks)
+    return int(np.count_nonzero(rows)) if data.repeats is None else round(float(data.repeats[rows].sum()))
+
+
+def _is_nominal(data: Dataset) -> bool:
+    """Return whether tables of counts describe the data: every variable is nominal."""
+    return set(data.kinds) == {"nominal"}
 
 
 def _of_tests(learned: Learned) -> Iterator[Caution]:
@@ -235,16 +256,16 @@ def _of_tests(learned: Learned) -> Iterator[Caution]:
         )
 
 
-def _rows_wanted(data: Dataset, graph: Graph, x: int) -> int:
-    """Return the number of rows that the table of x and its neighbours needs; for continuous ones by their number."""
-    cards = [data.cards[y] for y in (x, *graph.neighbors(x))]
-    if not any(cards):
-        return FEW_ROWS_A_NEIGHBOUR * len(cards)
-    return FEW_ROWS_A_CELL * prod(card for card in cards if card)
+def _rows_wanted(data: Dataset, variables: Sequence[int]) -> int:
+    """Return the number of rows that a variable with its neighbours needs: by cells, or by parameters of its model."""
+    if _is_nominal(data):
+        return FEW_ROWS_A_CELL * prod(data.cards[y] for y in variables)
+    own, *others = (data.cards[y] - 1 if data.kinds[y] == "nominal" else 1 for y in variables)
+    return FEW_ROWS_A_NEIGHBOUR * (own + own * sum(others))
 
 
 def _of_columns(data: Dataset, seen: Overview) -> Iterator[Caution]:
-    """Yield warnings on constant, duplicated, rare and missing values."""
+    """Yield warnings on constant, duplicated and rare values."""
     if seen.constant:
         never = "never changes" if len(seen.constant) == 1 else "never change"
         yield Caution("Constant variables", f"{quoted_list(list(seen.constant))} {never} and can have no edge.")
@@ -260,25 +281,12 @@ def _of_columns(data: Dataset, seen: Overview) -> Iterator[Caution]:
             f"{quoted_list(rare)}: a category occurs in fewer than {RARE} rows. It has little influence; consider "
             "joining it with another.",
         )
-    if data.missing.counts:
-        yield Caution("Missing values", f"In {quoted_list(list(data.missing.counts))}. {_done_about_gaps(data)}")
-
-
-def _done_about_gaps(data: Dataset) -> str:
-    """Return how missing values were handled, and what follows from it."""
-    if data.missing.policy == "drop_rows":
-        rows = data.missing.rows_dropped
-        left_out = f"{count_of(rows, 'row')} with a gap {'was' if rows == 1 else 'were'} left out"
-        costly = costly_columns(data.missing.alone, rows)
-        alone = "".join(f" {count_of(n, 'row')} of them lack only {name!r}." for name, n in costly.items())
-        return f"{left_out}, which is harmless only if gaps are unrelated to the values.{alone}"
-    return "Gaps count as a category of their own, which can join variables that share their gaps."
 
 
 def rare_variables(data: Dataset) -> list[str]:
     """Return the variables with a state in only a few rows, or in none."""
     found = []
     for name, card, column in zip(data.names, data.cards, data.columns, strict=True):
-        if card and np.bincount(column, weights=data.repeats, minlength=card).min() < RARE:
+        if card and np.bincount(column, weights=data.repeats, minlength=card)[:card].min() < RARE:  # then come gaps
             found.append(name)
     return found
