@@ -252,3 +252,27 @@ def test_very_many_whole_numbers_with_gaps_markers_and_decimals(tmp_path: Path) 
         file.write("word,1\n")
     with pytest.raises(DataError, match="column 'a' must"):
         read(path, missing="testwise", missing_values=[-9])
+
+
+MARKED = {"age": ["31", "?", "07", "44.5"], "item": ["10", "2", "?", "02"], "code": ["a", "?", "2", "3"]}
+
+
+@pytest.mark.parametrize("library", [dict, pd.DataFrame, pl.DataFrame])
+def test_strings_of_numbers_beside_a_marker_are_numbers(library: Any) -> None:
+    found = read(library(MARKED), missing="testwise", missing_values=["?"])
+    assert found.kinds == ("continuous", "nominal", "nominal")
+    assert found.columns[0].tolist() == pytest.approx([31.0, np.nan, 7.0, 44.5], nan_ok=True)
+    assert found.levels[1:] == ((2, 10), ("2", "3", "a"))
+    assert found.columns[1].tolist() == [1, 0, 2, 0]
+    assert found.reasons["item"] == "numbers beside a marker of missing values"
+    scale = read(library(MARKED), missing="testwise", missing_values=["?"], types={"age": "ordinal"})
+    assert (scale.kinds[0], scale.levels[0]) == ("ordinal", (7.0, 31.0, 44.5))
+
+
+def test_strings_of_numbers_stay_labels_without_a_marker_or_if_declared() -> None:
+    plain = {"item": ["10", "2", None, "2"], "b": ["x", "y", "x", "y"]}
+    assert read(plain, missing="testwise").levels[0] == ("10", "2")
+    declared = read(MARKED, missing="testwise", missing_values=["?"], types={"item": "nominal"})
+    assert declared.levels[1] == ("02", "10", "2")
+    named = read(MARKED, missing="testwise", missing_values=["?"], levels={"item": ["2", "02", "10"]})
+    assert named.levels[1] == ("2", "02", "10")

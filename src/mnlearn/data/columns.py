@@ -35,6 +35,7 @@ class Reason(Enum):
     MANY = "many whole numbers"
     NUMBERED = "whole numbers that number the rows: to be declared"
     WHOLE_WITH_GAPS = "whole decimals with gaps"
+    BESIDE_MARKER = "numbers beside a marker of missing values"
     WHOLE_DECIMALS = "whole decimals without gaps"
 
 

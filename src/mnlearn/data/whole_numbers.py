@@ -8,6 +8,7 @@ numbers with gaps as decimals; these are whole numbers again here.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -25,6 +26,8 @@ MANY = 20  # distinct whole numbers that may be a quantity
 SOME = 10  # as many may be one too if most numbers between them do not occur
 _WIDEST = 1 << 16  # from the least to the greatest; a wider column has many values or odd ones
 _GLANCE = 1000
+_WHOLE = re.compile(r"[+-]?[0-9]{1,15}")
+_NUMBER = re.compile(r"[+-]?([0-9]{1,15}|[0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 
 
 def are_many(values: Sequence[int]) -> bool:
@@ -61,6 +64,8 @@ def settled_table(
 
 def _settled(options: ColumnOptions, column: ReadColumn, order: Callable[[int], bool | None] | None) -> ReadColumn:
     """Return a column with its kind and the reason; many whole numbers are numbers, whole decimals with gaps coded."""
+    if column.marked and options.type in (None, "ordinal") and options.levels is None:
+        column = _without_marker(options, column)
     if not options.is_open:
         return _declared(options, column, None if order is None else order(options.position))
     if column.categories and order is not None and order(options.position):
@@ -86,6 +91,30 @@ def _declared(options: ColumnOptions, column: ReadColumn, order: bool | None) ->
         return column._replace(kind="ordinal")
     ordinal = order and options.type != "nominal" and column.levels is not None
     return column._replace(kind="ordinal") if ordinal else column
+
+
+def _without_marker(options: ColumnOptions, column: ReadColumn) -> ReadColumn:
+    """Return a column of strings as numbers if only a marker of missing values, such as ?, made strings of them.
+
+    A file with such a column is read as numbers and gaps; a frame that was made from it holds strings.
+    """
+    levels: Sequence[Any] = column.levels or ()
+    if column.categories or not levels or not all(type(label) is str and _NUMBER.fullmatch(label) for label in levels):
+        return column
+    values, places = np.unique(np.array([float(label) for label in levels]), return_inverse=True)
+    if not np.isfinite(values).all():
+        return column
+    known = np.concatenate([[0], places.reshape(-1) + 1])[np.asarray(column.table)]
+    column = column._replace(final=False, reason=Reason.BESIDE_MARKER)
+    whole = all(_WHOLE.fullmatch(label) for label in levels)
+    if whole or options.type == "ordinal":
+        codes = known.astype(np.uint8 if len(values) < 256 else np.uint16)
+        return column._replace(table=codes, levels=tuple((values.astype(np.int64) if whole else values).tolist()))
+    numbers = np.concatenate([[np.nan], values])[known]
+    chunks = options.new_chunks()
+    for chunk in column.chunks:
+        chunks.append(numbers[chunk])
+    return column._replace(chunks=chunks, table=None, levels=None)
 
 
 def _number_rows(column: ReadColumn, values: Sequence[int]) -> bool:
@@ -257,6 +286,8 @@ _DECISIONS = {
     "types={%r: 'categorical'} makes categories of a column, 'count' counts",
     Reason.WHOLE_WITH_GAPS: "read as categories, because all values are whole and some are missing: %s. "
     "types={%r: 'continuous'} keeps a column as numbers",
+    Reason.BESIDE_MARKER: "read as numbers, because all strings but the markers of missing values are numbers: %s. "
+    "types={%r: 'nominal'} keeps a column as labels",
     Reason.WHOLE_DECIMALS: "read as continuous, because they are stored as decimals, though all values are whole: %s. "
     "types={%r: 'categorical'} makes categories of a column",
 }
