@@ -96,3 +96,12 @@ def test_names_are_printed_unchanged(run: Any, tmp_path: Path) -> None:
         assert name in shown
     assert "constant: <script>" in shown
     assert "\x1b" not in shown
+
+
+def test_gaps_that_depend_on_other_columns_are_noted(run: Any, tmp_path: Path) -> None:
+    gaps = ["" if k % 2 else "xy"[k % 3 > 0] for k in range(120)]
+    rows = [f"{k % 7}.5,{'ab'[k % 2]}" + f",{gap}" * 7 for k, gap in enumerate(gaps)]
+    (tmp_path / "a.csv").write_text("\n".join(["age,ward," + ",".join(f"pain{k}" for k in range(7)), *rows]))
+    found = run("info", tmp_path / "a.csv", "--missing", "testwise")
+    assert "note: whether pain0 is missing depends on ward\n" in found.err
+    assert "note: so it does for 2 other variables: mnlearn.missingness lists them" in found.err

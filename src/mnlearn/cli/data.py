@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mnlearn.data.overview import Overview, VariableOverview
 
 MOST_VARIABLES = 40  # more are summarised by type
+MOST_NOTES = 5  # columns whose gaps depend on others
 _HEADINGS = ("variable", "kind", "because of", "states", "missing", "range or most common")
 
 All = Annotated[bool, flag("--all", f"List every variable, even if there are more than {MOST_VARIABLES}.")]
@@ -74,8 +75,12 @@ def info_command(
         dataset = read(data, missing=cast("MissingPolicy", missing), **read_options)
         note(name_options(str(dataset.missing)))
         found = overview(dataset)
-        for name, others in (missingness(dataset).depends() if dataset.gaps else {}).items():
+        depends = missingness(dataset).depends() if dataset.gaps else {}
+        for name, others in list(depends.items())[:MOST_NOTES]:
             note(f"whether {escaped(name)} is missing depends on {first_names(others, shown=4)}")
+        more = len(depends) - MOST_NOTES
+        if more > 0:
+            note(f"so it does for {with_noun(more, 'other variable')}: mnlearn.missingness lists them")
     output.show(found.as_dict, lambda: show(*lay_out_overview(found, list_all=show_all)))
 
 
