@@ -58,7 +58,7 @@ def rows_of(data: Dataset, variables: Sequence[int]) -> NDArray[np.intp]:
     return np.flatnonzero(np.logical_and.reduce([np.ones(data.n_records, bool), *seen]))
 
 
-def moment(mean: Floats, covariance: Floats, s2: float) -> float:
+def moment(mean: NDArray[Any], covariance: NDArray[Any], s2: float) -> float:
     """Return what the moment prior adds."""
     return float(np.log((mean @ mean / s2 + np.trace(covariance)) * PRECISION[0] / len(mean)))
 
@@ -91,7 +91,7 @@ def _linear(y: Floats, design: Floats, precision: Floats, last: tuple[Floats, in
     found = 0.5 * np.log(precision).sum() - 0.5 * np.linalg.slogdet(information)[1] - nu / 2 * np.log(rss / (y @ y))
     size = last[0].shape[1]
     if with_moment and last[1] == 0:
-        found += moment(b[-size:], np.linalg.inv(information)[-size:, -size:], rss / nu)
+        found += moment(b[-size:], np.linalg.inv(information)[-size:, -size:], float(rss / nu))
     return float(found)
 
 

@@ -88,13 +88,14 @@ def test_a_numeric_variable_needs_no_fit() -> None:
 @pytest.mark.parametrize("share", [0.0, 0.2])
 def test_threads_and_code_paths_have_the_same_bits(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     data = table(150, 8, share=share)
-    asked: Any = ([0, 1, 2, 3, 4], [frozenset({5}), frozenset(), frozenset({1, 4}), frozenset({0, 1}), frozenset({2})])
+    xs: list[int] = [0, 1, 2, 3, 4]
+    zs = [frozenset({5}), frozenset[int](), frozenset({1, 4}), frozenset({0, 1}), frozenset({2})]
     yss = [[1, 2, 3], [0, 2, 5], [0, 3], [4], [0, 1, 3]]
     found = []
     for level in ("", *_core.levels()):
         monkeypatch.setenv("MNLEARN_CORE", level)
         for n_jobs in (1, 2):
-            rows = MixedEvidence(data, n_jobs=n_jobs).pairs(*asked, yss)
+            rows = MixedEvidence(data, n_jobs=n_jobs).pairs(xs, zs, yss)
             found.append(np.concatenate([row.log_factor for row in rows]).tobytes())
     assert len(set(found)) == 1
 
@@ -197,7 +198,7 @@ def test_the_order_of_states_saves_errors() -> None:
 
 
 def test_independent_columns_of_all_kinds_are_not_joined() -> None:
-    margins = spread_margins(12, [Margin(kind) for kind in ("nominal", "ordinal", "count", "continuous")], seed=1)  # type: ignore[arg-type]
+    margins = spread_margins(12, [Margin(kind) for kind in ("nominal", "ordinal", "count", "continuous")], seed=1)
     data = mixed_network(Graph.empty(12), margins, seed=2).dataset(300, seed=3)
     assert mn.learn(data).graph.n_edges == 0
 
