@@ -112,9 +112,10 @@ void bind_mixed(nb::module_& m) {
     m.def("mixed_evidence", &py_mixed_evidence, "data"_a, "question"_a, "xs"_a, "z_starts"_a, "zs"_a, "y_starts"_a,
           "ys"_a, "three_way"_a, "thresholds"_a, "relative"_a, "n_threads"_a,
           "Evidence of models of mixed variables for many scans: see native/mixed/mixed_evidence.hpp for the rows.");
-    m.def("mixed_likelihoods", &py_mixed_likelihoods, "data"_a, "question"_a, "xs"_a, "z_starts"_a, "zs"_a,
-          "y_starts"_a, "ys"_a, "n_threads"_a,
-          "Likelihoods of regressions of mixed variables for many scans: see native/mixed/likelihoods.hpp for the rows.");
+    m.def(
+        "mixed_likelihoods", &py_mixed_likelihoods, "data"_a, "question"_a, "xs"_a, "z_starts"_a, "zs"_a, "y_starts"_a,
+        "ys"_a, "n_threads"_a,
+        "Likelihoods of regressions of mixed variables for many scans: see native/mixed/likelihoods.hpp for the rows.");
 }
 
 }  // namespace mnlearn

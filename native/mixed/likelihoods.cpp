@@ -11,7 +11,12 @@ namespace {
 
 constexpr std::size_t kScansTogether = 16;
 constexpr double kRidge = 1e-4;
+constexpr double kMostWork = 1e8;       // operations of an end, beyond which the other end alone decides
+constexpr double kMuchMore = 4.0;       // if that costs so much less
+constexpr double kMostCells = 3e7;      // of the covariances of the states of x, by group of rows
 constexpr double kNothingLeft = 1e-10;  // of the sum of squares of a number
+
+constexpr double kUnfitted = -1.0, kLeftOut = -2.0;  // instead of a gain of likelihood
 
 struct Answers {
     double *value, *parameters, *rows, *failed;
@@ -116,25 +121,42 @@ private:
             out.value[0] = 2.0 * m / n * table_gain(y, frame.rows);
             return;
         }
-        if (all) fill_base();
-        const double mine = gain(x_, y, frame, all ? &base_ : nullptr), theirs = gain(y, x_, frame, nullptr);
-        out.failed[0] = (mine < 0.0) + (theirs < 0.0);
+        const double work_x = work(x_, given + w_y, w_x, n), work_y = work(y, given + w_x, w_y, n);
+        double mine = kLeftOut, theirs = kLeftOut;
+        if (!(work_x > kMostWork && work_x > kMuchMore * work_y)) {
+            if (all && !too_large(x_, frame)) fill_base();
+            mine = gain(x_, y, frame, all ? &base_ : nullptr);
+        }
+        if (!(work_y > kMostWork && work_y > kMuchMore * work_x)) theirs = gain(y, x_, frame, nullptr);
+        out.failed[0] = (mine == kUnfitted) + (theirs == kUnfitted);
         const double sum = std::max(mine, 0.0) + std::max(theirs, 0.0);
-        out.value[0] = out.failed[0] == 0.0 ? m / n * sum : 2.0 * m / n * sum;
+        out.value[0] = m / n * (mine >= 0.0 && theirs >= 0.0 ? sum : 2.0 * sum);
     }
 
     bool nominal(std::int32_t v) const { return !data_[v].numeric() && !data_[v].ordered(); }
 
-    // l(v | z + u) - l(v | z); -1 if a model cannot be fitted.
+    // About how many operations an information matrix of v takes.
+    double work(std::int32_t v, std::size_t features, std::size_t width, double n) const {
+        if (data_[v].numeric()) return 0.0;
+        const double size = static_cast<double>(data_[v].card - 1 + features * width);
+        return size * size * n;
+    }
+    bool too_large(std::int32_t v, const Frame& frame) const {
+        const double card = static_cast<double>(data_[v].card);
+        return card * card * static_cast<double>(frame.n_groups) > kMostCells;
+    }
+
+    // l(v | z + u) - l(v | z).
     double gain(std::int32_t v, std::int32_t u, const Frame& frame, Regression* known) {
-        if (!known) other_.fit(v, z_, Reading::ordered, frame);
-        const Regression& without = known ? *known : other_;
-        if (!without.fitted()) return -1.0;
-        if (data_[v].numeric() && without.unexplained() < kNothingLeft) return 0.0;
         const std::vector<std::int32_t> members = with(z_, u);
         larger_.rows = frame.rows;
         group_rows(data_, members, larger_);
-        if (!more_.fit(v, members, Reading::ordered, larger_, &without)) return -1.0;
+        if (too_large(v, frame) || too_large(v, larger_)) return kUnfitted;
+        if (!known) other_.fit(v, z_, Reading::ordered, frame);
+        const Regression& without = known ? *known : other_;
+        if (!without.fitted()) return kUnfitted;
+        if (data_[v].numeric() && without.unexplained() < kNothingLeft) return 0.0;
+        if (!more_.fit(v, members, Reading::ordered, larger_, &without)) return kUnfitted;
         return std::max(more_.penalised() - without.penalised(), 0.0);
     }
 

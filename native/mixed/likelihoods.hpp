@@ -9,7 +9,8 @@
 // N: the rows in which x, y and z are observed; w: features of a variable on these rows, and degrees of freedom are
 // w_x w_y from either end. m / N is Bartlett's factor of Wilks' lambda, exact to second order between numbers. Models
 // have a ridge that keeps separated states finite. Where x and y are nominal and z is empty, T is closed. Where the
-// model of one end cannot be fitted, the other end decides, and where neither can, T = 0. Nor can anything depend on a
+// model of one end cannot be fitted, or takes much longer than that of the other, the other end decides, and where
+// neither can be fitted, T = 0. Nor can anything depend on a
 // number of which z leaves less than a share of 1e-10.
 #pragma once
 

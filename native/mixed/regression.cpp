@@ -12,7 +12,7 @@ constexpr double kConverged = 1e-12;  // Newton decrement: the error of the log 
 constexpr double kQuadratic = 1e-4;   // below it full steps are safe
 constexpr double kExplained = 1e-12;  // of the sum of squares: less is rounding
 
-constexpr double kRounding = 1e-12;   // precision for each row where a numeric x has no prior
+constexpr double kRounding = 1e-12;  // precision for each row where a numeric x has no prior
 
 // U'^-1 of one column, in place.
 void solve_column(const double* upper, std::size_t size, double* column) {

@@ -62,7 +62,7 @@ public:
 
     // Log likelihood at the mode, and the number of parameters beyond those of no neighbours.
     double log_likelihood() const { return log_likelihood_; }
-    double penalised() const { return height_; }  // log likelihood less the ridge: never less for more members
+    double penalised() const { return height_; }        // log likelihood less the ridge: never less for more members
     double unexplained() const { return rss_ / tss_; }  // of a numeric x: the share of its sum of squares
     std::size_t n_slopes() const { return n_parameters_ - n_free_; }
 

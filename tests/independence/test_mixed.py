@@ -223,14 +223,16 @@ def test_models_of_too_many_parameters_are_counted() -> None:
     assert (found.log_p[0], test.likelihoods.fallbacks) == (0.0, 2)
 
 
-def test_one_end_decides_where_the_other_has_too_many_parameters() -> None:
+@pytest.mark.parametrize(("n_rows", "fallbacks"), [(400, 1), (4000, 0)])  # of many rows it is left out
+def test_one_end_decides_where_the_other_has_too_many_parameters(n_rows: int, fallbacks: int) -> None:
     rng = np.random.default_rng(9)
-    wide = rng.integers(0, 100, 4000)
-    others = {f"n{k}": rng.standard_normal(4000) for k in range(3)}
-    data = mn.read({"wide": wide.astype(str), "x": wide / 50 + rng.standard_normal(4000), **others})
+    wide = rng.permutation(np.arange(n_rows) % 100)
+    others = {f"n{k}": rng.standard_normal(n_rows) for k in range(3)}
+    data = mn.read({"wide": wide.astype(str), "x": wide / 20 + rng.standard_normal(n_rows), **others})
     test = judge(data)
     assert not test(0, 1, frozenset({2, 3, 4})).independent
-    assert test.likelihoods.fallbacks == 1
+    assert test.likelihoods.fallbacks == fallbacks
+    assert test(0, 1, frozenset({2})) == test(1, 0, frozenset({2}))
 
 
 def test_it_is_refused_what_it_cannot_do() -> None:

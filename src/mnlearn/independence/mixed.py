@@ -48,8 +48,9 @@ class MixedTest(EvidenceTest):
     in scores: a dependence without a trend is not found; declare such a variable nominal. States that are separated,
     as by a copy, have a finite statistic by a ridge of 1e-4. With too few rows for the features the statistic is 0 and
     p is 1. So it is where z explains a number but for rounding, and for a constant variable, which has 0 degrees of
-    freedom. A model of more than 256 parameters is not fitted: then the other end decides, and if that has as many, the
-    answer is independent; `likelihoods.fallbacks` counts them.
+    freedom. A model of more than 256 parameters, or of many states in very many rows, is not fitted: then the other end
+    decides, and if that has as many, the answer is independent; `likelihoods.fallbacks` counts them. An end that would
+    take seconds, where the other takes much less, is left out.
 
     Examples
     --------
