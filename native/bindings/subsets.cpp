@@ -150,7 +150,7 @@ void bind_subsets(nb::module_& m) {
                   "NDArray[np.int64], missing: NDArray[np.int64], level: float, from_rows: Callable[[int, list[int], "
                   "list[int]], NDArray[np.float64]]) -> SubsetTests"),
           "columns"_a, "weights"_a.none(), "first"_a, "missing"_a, "level"_a, "from_rows"_a,
-          "The same for columns with 0 for gaps, each y by the rows that x, y and z have.");
+          "Tests of columns with 0 for gaps, each y by the rows in which x, y and z are observed.");
     m.def("separate", &py_separate,
           nb::sig("def separate(tests: SubsetTests, first_x: int, last_x: int, n_threads: int, size: int, around: "
                   "NDArray[np.bool_], left: NDArray[np.bool_], weakest: NDArray[np.float64], go_on: Callable[[int], "

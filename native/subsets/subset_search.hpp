@@ -44,7 +44,7 @@ struct CorrelationTest {
 };
 SubsetTests correlation_tests(CorrelationTest test);
 
-// The same for columns with gaps: each y by the rows that x, y and z have.
+// Tests of columns with gaps: each y by the rows in which x, y and z are observed.
 struct TestwiseTest {
     GapColumns columns;  // must outlive the tests
     double level;
