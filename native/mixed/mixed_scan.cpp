@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t kMostRemembered = 2048;  // variables: 16 MB
 constexpr float kUnknown = 1e30f;
+constexpr std::size_t kCellsARow = 8;  // tables of more cells are counted by the configurations that occur
 constexpr std::size_t kFewRows = 20;   // rows that lack y are few, if they are at most a twentieth of all
 constexpr double kNearFit = 3.0;       // how far apart the estimate without a member and its fit may lie
 constexpr double kNearlyAsGood = 6.0;  // of log evidence
@@ -310,6 +311,13 @@ MixedScan::Tables& MixedScan::base_tables(bool pairwise) {
 
 // The table of (z, x, y) into pair_; returns whether y is missing in some rows, which are left out.
 bool MixedScan::count_pair(std::int32_t y) {
+    const std::size_t card_x = data_[x_].card, line = data_[y].card + 1;
+    pair_.clear(card_x, data_[y].card);
+    return frame_.n_groups * card_x * line > kCellsARow * frame_.rows.size() ? count_entries(y) : count_cells(y);
+}
+
+// Few cells: all of them, in one pass over the rows.
+bool MixedScan::count_cells(std::int32_t y) {
     const MixedColumn &column = data_[x_], &other = data_[y];
     const std::size_t card_x = column.card, card_y = other.card, n = frame_.rows.size(), line = card_y + 1;
     if (cells_.empty()) {
@@ -322,7 +330,6 @@ bool MixedScan::count_pair(std::int32_t y) {
         const std::size_t row = frame_.rows[k], b = std::min<std::size_t>(other.states[row], card_y);
         counts_[cells_[k] * line + b] += data_.weight(row);
     }
-    pair_.clear(card_x, card_y);
     bool lacks = false;
     for (std::size_t u = 0; u < frame_.n_groups; ++u) {
         const double* mine = counts_.data() + u * card_x * line;
@@ -332,6 +339,39 @@ bool MixedScan::count_pair(std::int32_t y) {
             pair_.group.push_back(static_cast<std::uint32_t>(u));
             pair_.state.push_back(static_cast<std::uint32_t>(b));
         }
+    }
+    return lacks;
+}
+
+// Many cells, most of them empty: only the configurations of z and y that occur.
+bool MixedScan::count_entries(std::int32_t y) {
+    const MixedColumn &column = data_[x_], &other = data_[y];
+    const std::size_t card_y = other.card, n = frame_.rows.size();
+    bool lacks = false;
+    numbers_.assign(frame_.n_groups * card_y, 0);
+    for (std::size_t k = 0; k < n; ++k) {
+        const std::uint16_t b = other.states[frame_.rows[k]];
+        if (b == kMissingState)
+            lacks = true;
+        else
+            numbers_[frame_.group_at(k) * card_y + b] = 1;
+    }
+    for (std::size_t key = 0; key < numbers_.size(); ++key) {
+        if (!numbers_[key]) continue;
+        numbers_[key] = static_cast<std::uint32_t>(pair_.group.size());
+        pair_.group.push_back(static_cast<std::uint32_t>(key / card_y));
+        pair_.state.push_back(static_cast<std::uint32_t>(key % card_y));
+    }
+    GroupedTable& of_x = pair_.of_x;
+    of_x.n_groups = pair_.group.size();
+    of_x.counts.assign(of_x.n_groups * of_x.stride(), 0.0);
+    of_x.sizes.assign(of_x.n_groups, 0.0);
+    for (std::size_t k = 0; k < n; ++k) {
+        const std::size_t row = frame_.rows[k], b = other.states[row];
+        if (b == kMissingState) continue;
+        const std::size_t t = numbers_[frame_.group_at(k) * card_y + b];
+        of_x.counts[t * of_x.stride() + column.states[row]] += data_.weight(row);
+        of_x.sizes[t] += data_.weight(row);
     }
     return lacks;
 }

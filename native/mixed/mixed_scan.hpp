@@ -93,6 +93,8 @@ private:
     Regression* regression(Reading reading);
     Tables& base_tables(bool pairwise);
     bool count_pair(std::int32_t y);
+    bool count_cells(std::int32_t y);
+    bool count_entries(std::int32_t y);
     void estimate_tables(std::int32_t y, bool pairwise, Values& without, Values& with);
 
     const MixedData& data_;
@@ -114,6 +116,7 @@ private:
     std::vector<double> surplus_;
     std::vector<std::uint32_t> cells_;  // by row: group and state of x
     std::vector<double> counts_;
+    std::vector<std::uint32_t> numbers_;
 };
 
 }  // namespace mnlearn
