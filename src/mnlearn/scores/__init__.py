@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mnlearn.scores.lasso import EBICLasso, TheoryLasso
     from mnlearn.scores.lasso_resampled import CrossValidatedLasso, StableLasso
     from mnlearn.scores.logistic import L1Logistic
+    from mnlearn.scores.mixed_evidence import MixedEvidence
     from mnlearn.scores.mpl import MPL
     from mnlearn.scores.pic import PIC
 
@@ -34,6 +35,7 @@ __all__ = [
     "IBScore",
     "L1Logistic",
     "LocallyScored",
+    "MixedEvidence",
     "PairwiseEvidence",
     "StableLasso",
     "TheoryLasso",
@@ -44,6 +46,6 @@ if not TYPE_CHECKING:
 
     _MODULES = (
         *("_local", "bjp", "entropy", "evidence", "gaussian_evidence", "glasso", "ib"),
-        *("lasso", "lasso_resampled", "logistic", "mpl", "pic"),
+        *("lasso", "lasso_resampled", "logistic", "mixed_evidence", "mpl", "pic"),
     )
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)
