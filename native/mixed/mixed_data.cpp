@@ -15,14 +15,19 @@ std::int64_t total_rows(std::size_t n_records, const std::int64_t* repeats) {
                    : static_cast<std::int64_t>(n_records);
 }
 
-// Mean 0 and variance 1 under these weights; false if all are equal.
+// Mean 0 and variance 1 under these weights, whatever the unit; false if all are equal but for rounding.
 bool standardise(std::vector<double>& values, const std::vector<double>& weights) {
-    double n = 0.0, sum = 0.0, square = 0.0;
-    for (std::size_t k = 0; k < values.size(); ++k) n += weights[k], sum += weights[k] * values[k];
+    double n = 0.0, sum = 0.0, square = 0.0, largest = 0.0;
+    for (const double value : values) largest = std::max(largest, std::abs(value));
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        values[k] = largest > 0.0 ? values[k] / largest : 0.0;
+        n += weights[k];
+        sum += weights[k] * values[k];
+    }
     const double mean = sum / n;
     for (std::size_t k = 0; k < values.size(); ++k) square += weights[k] * (values[k] - mean) * (values[k] - mean);
     const double scale = std::sqrt(square / n);
-    const bool varies = scale > 1e-12 * std::max(1.0, std::abs(mean)) && scale > 0.0;
+    const bool varies = scale > 1e-12;
     for (double& value : values) value = varies ? (value - mean) / scale : 0.0;
     return varies;
 }

@@ -12,6 +12,7 @@ namespace mnlearn {
 namespace {
 
 constexpr std::size_t kScansTogether = 16;
+constexpr double kRough = 4.0;     // how much further off an estimate may be where many rows lack y
 constexpr double kMostWork = 3e7;  // operations of an end, beyond which the other end decides if it costs less
 constexpr double kOtherEnd = 1.5;  // how far apart the gains of the two ends may lie where one of them decides
 
@@ -102,19 +103,20 @@ private:
             if (fit_above > -HUGE_VAL && !skip_x) {
                 const double guess = there_.guess(y);
                 if (guess < fit_above - kOtherEnd) {
-                    put(out, j, {guess, false}, 0.0);
+                    put(out, j, {guess - kGuessSlack, false}, 0.0);
                     continue;
                 }
             }
             MixedScan::Added mine{0.0, true, false}, other{0.0, true, false};
             if (!skip_x) mine = there_.estimate(y, true);
-            if (mine.known && !(mine.rise > fit_above - kOtherEnd)) {
+            if (mine.known && !(mine.rise > fit_above - kOtherEnd - (mine.rough ? kRough : 0.0))) {
                 put(out, j, {mine.rise, false}, 0.0);
                 continue;
             }
             back_.begin(y, scan.z, there_.rows_with(y));
             if (!skip_y) other = back_.estimate(scan.x, true);
-            if (mean_of(mine, other) > fit_above) {
+            const double rough = mine.rough || other.rough ? kRough : 0.0;
+            if (mean_of(mine, other) > fit_above - rough) {
                 if (mine.known && !mine.exact) mine = there_.fitted(y, true);
                 if (other.known && !other.exact) other = back_.fitted(scan.x, true);
             }

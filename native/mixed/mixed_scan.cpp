@@ -6,7 +6,7 @@
 namespace mnlearn {
 namespace {
 
-constexpr std::size_t kMostRemembered = 2048;  // variables: 16 MB
+constexpr std::size_t kMostRemembered = 2048;  // variables: 34 MB
 constexpr float kUnknown = 1e30f;
 constexpr std::size_t kCellsARow = 8;  // tables of more cells are counted by the configurations that occur
 constexpr std::size_t kFewRows = 20;   // rows that lack y are few, if they are at most a twentieth of all
@@ -105,6 +105,12 @@ MixedScan::Use MixedScan::models_for(std::int32_t x, std::span<const std::int32_
     return use;
 }
 
+std::size_t MixedScan::lacking(std::int32_t y) const {
+    if (!data_[y].gaps) return 0;
+    const auto lacks = [&](std::uint32_t row) { return !data_[y].observed(row); };
+    return static_cast<std::size_t>(std::ranges::count_if(frame_.rows, lacks));
+}
+
 std::vector<std::uint32_t> MixedScan::rows_with(std::int32_t y) const {
     std::vector<std::uint32_t> rows = frame_.rows;
     if (data_[y].gaps) std::erase_if(rows, [&](std::uint32_t row) { return !data_[y].observed(row); });
@@ -119,7 +125,7 @@ void MixedScan::set_margin(std::int32_t x, std::span<const double> margin, Table
     if (!alone.add_group(margin.data(), 1)) return;
     tables.empty_full = full_(alone);
     tables.gift = gift_of(alone, tables.empty_full);
-    tables.empty_pairwise = empty_evidence(kernels_, margin);
+    tables.empty_pairwise = margin.size() <= kMaxParameters ? empty_evidence(kernels_, margin) : 0.0;  // else no P
 }
 
 void MixedScan::make_tables(std::int32_t x, std::span<const std::int32_t> members, const Frame& frame,
@@ -241,28 +247,37 @@ MixedScan::Added MixedScan::fitted(std::int32_t y, bool with_moment) {
 }
 
 MixedScan::Added MixedScan::without(std::size_t i, double fit_above) {
+    if (data_[x_].constant) return {};
     const double before = base();
     const Use use = models_for(x_, z_);
-    if (z_.size() > 1 && !use.pairwise) {
+    members_.assign(z_.begin(), z_.end());
+    members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(i));
+    Frame frame;
+    frame.rows = frame_.rows;
+    group_rows(data_, members_, frame);
+    const Use rest = models_for(x_, members_);
+    bool alike = !use.pairwise && !rest.pairwise && use.tables == rest.tables;  // no model that was not there before
+    for (std::size_t k = 0; k < 3; ++k) alike &= use.reading[k] || !rest.reading[k];
+    if (z_.size() > 1 && alike) {
         double best = -HUGE_VAL, estimate = 0.0;
         for (std::size_t k = 0; k < 3; ++k)
             if (use.reading[k] && made_[k] && readings_[k].fitted() && readings_[k].log_evidence() > best) {
                 best = readings_[k].log_evidence();
                 estimate = -readings_[k].member_evidence(i);
             }
+        if (rest.tables && !frame.single()) {
+            make_tables(x_, members_, frame, other_);
+            estimate = std::max(estimate, full_(other_.of_x) - other_.empty_full - other_.gift - before);
+        }
         if (best == before && estimate < fit_above - kNearFit) return {estimate, false};
     }
-    members_.assign(z_.begin(), z_.end());
-    members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(i));
-    Frame frame;
-    frame.rows = frame_.rows;
-    group_rows(data_, members_, frame);
     const double found = local(members_, frame, false, false).best();
     return {found > -HUGE_VAL ? found - before : 0.0, true};
 }
 
 double MixedScan::guess(std::int32_t y) {
     if (z_.empty() || numeric(x_) || data_[x_].constant || data_[y].constant) return HUGE_VAL;
+    if (lacking(y) * kFewRows > frame_.rows.size()) return HUGE_VAL;
     members_.assign(z_.begin(), z_.end());
     const Use use_before = models_for(x_, members_);
     members_.push_back(y);
@@ -303,7 +318,7 @@ MixedScan::Tables& MixedScan::base_tables(bool pairwise) {
     if (!tables_made_) make_tables(x_, z_, frame_, tables_);
     tables_made_ = true;
     if (pairwise && !pairwise_made_) {
-        fit_pairwise(tables_, nullptr, false);
+        fell_back_ += !fit_pairwise(tables_, nullptr, false);
         pairwise_made_ = true;
     }
     return tables_;
@@ -401,7 +416,7 @@ void MixedScan::estimate_tables(std::int32_t y, bool pairwise, Values& without, 
         other_.design = base.design;
         set_margin(x_, margin, other_);
         other_.model.clear();
-        if (pairwise && base.model.fitted()) fit_pairwise(other_, &base.model, false);
+        if (pairwise && base.model.fitted()) fell_back_ += !fit_pairwise(other_, &base.model, false);
         mine = &other_;
     }
     if (z_.empty()) without.full = 0.0;
@@ -426,6 +441,8 @@ void MixedScan::estimate_tables(std::int32_t y, bool pairwise, Values& without, 
 
 MixedScan::Added MixedScan::estimate(std::int32_t y, bool with_moment) {
     if (data_[x_].constant || data_[y].constant) return {};
+    const std::size_t n_lacking = lacking(y), n_rows = frame_.rows.size();
+    if (n_lacking + 2 > n_rows) return {};
     members_.assign(z_.begin(), z_.end());
     const Use use_before = models_for(x_, members_);
     members_.push_back(y);
@@ -446,7 +463,7 @@ MixedScan::Added MixedScan::estimate(std::int32_t y, bool with_moment) {
     }
     const double without = lacks ? before.best() : base();
     if (!(without > -HUGE_VAL) || !(after.best() > -HUGE_VAL)) return {0.0, false, false};
-    return {after.best() - without, numeric(x_)};
+    return {after.best() - without, numeric(x_), true, !numeric(x_) && n_lacking * kFewRows > n_rows};
 }
 
 }  // namespace mnlearn

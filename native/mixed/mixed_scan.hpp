@@ -51,7 +51,8 @@ public:
     struct Added {
         double rise = 0.0;
         bool exact = true;
-        bool known = true;  // false where no model can be fitted
+        bool known = true;   // false where no model can be fitted
+        bool rough = false;  // an estimate by one step from the fit to many more rows
     };
     Added estimate(std::int32_t y, bool with_moment);
     Added fitted(std::int32_t y, bool with_moment);
@@ -64,6 +65,7 @@ public:
     double cost(std::int32_t x, std::int32_t y);
 
     std::vector<std::uint32_t> rows_with(std::int32_t y) const;
+    std::size_t lacking(std::int32_t y) const;  // rows of the scan in which y is missing
 
 private:
     // Values of the models; -infinity for those that are not used or cannot be fitted.

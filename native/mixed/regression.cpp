@@ -10,7 +10,8 @@ constexpr double kFreePrecision = 0.01;  // b0 ~ N(0, 100)
 constexpr int kMaxSteps = 60, kMaxHalvings = 30;
 constexpr double kConverged = 1e-12;  // Newton decrement: the error of the log evidence is smaller
 constexpr double kQuadratic = 1e-4;   // below it full steps are safe
-constexpr double kExplained = 1e-12;  // of the sum of squares: less is rounding
+constexpr std::size_t kMostCovariances = std::size_t{1} << 24;  // numbers: 128 MB
+constexpr double kExplained = 1e-12;                            // of the sum of squares: less is rounding
 
 constexpr double kRounding = 1e-12;  // precision for each row where a numeric x has no prior
 
@@ -153,13 +154,16 @@ void Regression::set_up(std::int32_t x, std::span<const std::int32_t> members, R
 
 bool Regression::fit(std::int32_t x, std::span<const std::int32_t> members, Reading reading, const Frame& frame,
                      const Regression* warm) {
-    set_up(x, members, reading, frame);
+    fitted_ = false;
     log_evidence_ = log_likelihood_ = height_ = 0.0;
     if (data_[x].constant || frame.rows.size() < 2) return false;
+    set_up(x, members, reading, frame);
     if (n_parameters_ > kMaxParameters || data_[x].card > kMaxParameters) return false;
     const bool numeric = data_[x].numeric();
     const std::span<const std::uint32_t> rows = numeric ? std::span(frame.rows) : std::span(frame.first);
     length_ = in_lanes(rows.size());
+    const std::size_t n_columns = n_free_ + (by_contrasts(x) ? 0 : n_statistics_);
+    if (!numeric && n_columns * n_columns * length_ > kMostCovariances) return false;
     features_.resize((n_features_ + numeric) * length_);
     double* at = features_.data();
     if (numeric) {
@@ -582,7 +586,7 @@ Regression::Reduced Regression::reduce_numbers(const std::vector<std::uint32_t>&
 }
 
 double Regression::guess(std::int32_t y) {
-    constexpr double kAlike = 3.0, kSlack = 6.0;  // how much more the other parameters may bring to light
+    constexpr double kAlike = 3.0;  // how much more the other parameters may bring to light
     const std::size_t q = width_of(y), d = n_statistics_, n = frame_->rows.size(), line = in_lanes(n);
     if (!fitted_ || data_[x_].numeric() || q * d > 16 || n_features_ == 0) return HUGE_VAL;
     find_residuals();
@@ -590,28 +594,25 @@ double Regression::guess(std::int32_t y) {
     const MixedColumn& other = data_[y];
     const double* coding = coding_of(y);
     std::vector<double> gradient(q * d, 0.0), information(q, 0.0);
-    std::size_t lacking = 0;
     if (!coding) {
         for (std::size_t k = 0; k < n; ++k) {
             const double value = other.values[frame_->rows[k]];
-            information[0] += value * value;
+            information[0] += data_.weight(frame_->rows[k]) * value * value;
             for (std::size_t l = 0; l < d; ++l) gradient[l] += residuals_[l * line + k] * value;
         }
     } else {
         std::vector<double> by_state((other.card + 1) * d, 0.0), sizes(other.card + 1, 0.0);
         for (std::size_t k = 0; k < n; ++k) {
             const std::size_t state = std::min<std::size_t>(other.states[frame_->rows[k]], other.card);
-            sizes[state] += 1.0;
+            sizes[state] += data_.weight(frame_->rows[k]);
             for (std::size_t l = 0; l < d; ++l) by_state[state * d + l] += residuals_[l * line + k];
         }
-        lacking = static_cast<std::size_t>(sizes[other.card]);
         for (std::size_t b = 0; b < other.card; ++b)
             for (std::size_t e = 0; e < q; ++e) {
                 information[e] += sizes[b] * coding[b * q + e] * coding[b * q + e];
                 for (std::size_t l = 0; l < d; ++l) gradient[e * d + l] += coding[b * q + e] * by_state[b * d + l];
             }
     }
-    if (lacking * 10 > n) return HUGE_VAL;
     double square = 0.0, price = 0.0;
     const double precision = precision_of(y);
     for (std::size_t e = 0; e < q; ++e)
@@ -620,7 +621,7 @@ double Regression::guess(std::int32_t y) {
             square += gradient[e * d + l] * gradient[e * d + l] / schur;
             price += 0.5 * std::log(schur / precision);
         }
-    return kAlike * 0.5 * square - price + kSlack;
+    return kAlike * 0.5 * square - price + kGuessSlack;
 }
 
 void Regression::find_mean_spread() {

@@ -23,6 +23,8 @@
 
 namespace mnlearn {
 
+inline constexpr double kGuessSlack = 6.0;  // what a guess adds to be generous
+
 enum class Reading { ordered, curved, nominal };
 inline constexpr Reading kReadings[] = {Reading::ordered, Reading::curved, Reading::nominal};
 
@@ -56,7 +58,8 @@ public:
     double moment_of_last() const;  // of the last member, if its coefficients are between scores and values; else 0
     // What y adds, by one Newton step; exact for a numeric x. Rows in which y is missing are left out of both.
     Rise rise(std::int32_t y);
-    // A generous guess at what y adds, from a few sums; infinite where there is none.
+    // A generous guess at what y adds, from a few sums, kGuessSlack included; infinite where there is none. For y that
+    // is missing in few rows.
     double guess(std::int32_t y);
     double member_evidence(std::size_t i) const;
 
@@ -127,8 +130,8 @@ private:
     double sum_of_squares_ = 0.0, rss_ = 0.0, tss_ = 1.0, n_rows_ = 0.0;
     // Of a further variable.
     Sums sums_;
-    std::vector<double> phi_, by_group_, reduced_, reduced_gradient_, columns_, schur_;
-    std::vector<std::uint32_t> lacking_, cells_;
+    std::vector<double> phi_, by_group_, reduced_, reduced_gradient_, schur_;
+    std::vector<std::uint32_t> lacking_;
 };
 
 }  // namespace mnlearn

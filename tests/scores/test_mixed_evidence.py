@@ -212,3 +212,64 @@ def test_weights_are_refused_by_name() -> None:
     rows = {"a": [1.5, 2.5, 0.5, 3.0], "b": list("xyxy"), "w": [1.0, 2.0, 0.5, 1.0]}
     with pytest.raises(UnsuitableError, match="rows of variables of several kinds, or with gaps, must be whole"):
         mn.learn(rows, weights="w")
+
+
+@pytest.mark.parametrize("n_states", [2, 257, 258, 700])
+def test_any_number_of_states_is_judged(n_states: int) -> None:
+    rng = np.random.default_rng(n_states)
+    codes = rng.integers(0, n_states, 1500)
+    data = mn.read(
+        {"x": codes.tolist(), "y": (codes % 2).tolist(), "u": rng.normal(size=1500).tolist()}, types={"x": "nominal"}
+    )
+    data = random_gaps(data, 0.1, seed=1, columns=["y"])
+    (found,) = MixedEvidence(data).pairs([0], [frozenset()], [[1, 2]])
+    assert np.isfinite(found.log_factor).all()
+    assert mn.learn(data).converged
+
+
+def test_a_removal_that_opens_the_tables_is_seen() -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 2, (2, 800))
+    x = (a ^ b) ^ (rng.random(800) < 0.1)
+    data = mn.read({"x": x.tolist(), "a": a.tolist(), "b": b.tolist(), "u": rng.normal(size=800).tolist()})
+    judge, z = MixedEvidence(data), frozenset({1, 2, 3})
+    (bounded,), (fitted,) = judge.removals([0], [z], np.array([judge.local(0, z) - 2])), judge.removals([0], [z])
+    assert bounded[2] == pytest.approx(fitted[2])
+    assert fitted[2] > judge.local(0, z) + 100
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-15, 1e9, 1e200])
+def test_units_do_not_matter(unit: float) -> None:
+    data = table(200, 7)
+    columns = (*data.columns[:2], data.columns[2].astype(float) * unit, *data.columns[3:])
+    asked: Any = ([2, 0], [frozenset({1}), frozenset()], [[0, 3], [2, 4]])
+    for one, two in zip(
+        MixedEvidence(data).pairs(*asked), MixedEvidence(data._with(columns=columns)).pairs(*asked), strict=True
+    ):
+        np.testing.assert_allclose(one.log_factor, two.log_factor, rtol=1e-7, atol=1e-7)
+
+
+def test_estimates_without_common_rows_are_0() -> None:
+    n = 40
+    first, second = np.full(n, 3, dtype=np.uint8), np.full(n, 3, dtype=np.uint8)
+    first[:20], second[20:] = np.arange(20) % 3, np.arange(20) % 3
+    data = Dataset(
+        ("a", "b", "c"),
+        (3, 3, 3),
+        (first, second, (np.arange(n) % 3).astype(np.uint8)),
+        ((1, 2, 3),) * 3,
+        ordinal=frozenset("abc"),
+        gaps=frozenset("ab"),
+    )
+    for ys in ([1, 2], [2, 1]):
+        (found,) = MixedEvidence(data).estimates([0], [frozenset()], [ys])
+        assert found[ys.index(1)] == 0.0
+
+
+def test_normal_scores_of_a_mixed_table_are_said(caplog: pytest.LogCaptureFixture) -> None:
+    rng = np.random.default_rng(1)
+    skewed = np.exp(2 * rng.normal(size=(2, 400)))
+    with caplog.at_level("INFO", logger="mnlearn.learning"):
+        learned = mn.learn({"a": list("xy") * 200, "u": skewed[0].tolist(), "v": skewed[1].tolist()})
+    assert "using normal scores" in caplog.text
+    assert learned.settings["transform"] == "normal_scores"

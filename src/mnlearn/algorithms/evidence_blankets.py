@@ -40,7 +40,7 @@ MOST_BEFORE_PAIRS = 3  # pairs are searched only for blankets of at most so many
 ALL_IN_PAIRS, LEAST_IN_PAIRS = 200, 20
 """Up to so many variables all pairs of them are tried for each x; of more variables only the strongest partners of x,
 as many as keep the time the same, and at least the second number."""
-MOST_STEPS = 60  # times that one variable joins a blanket, where values are relative
+LEAST_STEPS = 60  # joins that every blanket may have, where values are relative; more for more than 30 variables
 CANDIDATES_TOGETHER = 1 << 18  # candidates in one call; the monitor is polled between calls
 
 
@@ -58,11 +58,12 @@ class _Climb:
     paired: VarSet | None = None  # the blanket for which pairs were tried last
     relative: bool = False  # whether values are relative to the blanket, whose own value is then 0
     n_joined: int = 0
+    most_joined: int = LEAST_STEPS
 
     @property
     def may_go_on(self) -> bool:
         """Whether the climb may take another step: without limit, unless values are relative."""
-        return not self.relative or self.n_joined < MOST_STEPS
+        return not self.relative or self.n_joined < self.most_joined
 
     def offer(self, candidates: NDArray[np.int32]) -> None:
         """Let more variables join."""
@@ -127,7 +128,14 @@ class EvidenceBlankets:
         everyone = np.arange(n, dtype=np.int32)
         self._relative = bool(getattr(judge, "relative", False))
         self.climbs = [
-            _Climb(x, frozenset(required[x]), everyone[:0], frozenset(required[x]), relative=self._relative)
+            _Climb(
+                x,
+                frozenset(required[x]),
+                everyone[:0],
+                frozenset(required[x]),
+                relative=self._relative,
+                most_joined=max(LEAST_STEPS, 2 * n),
+            )
             for x in range(n)
         ]
         if not self._screened:

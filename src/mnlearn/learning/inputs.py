@@ -103,8 +103,7 @@ def decide_transform(dataset: Dataset, transform: Transform) -> Transform:
         return None
     shown = ", ".join(map(repr, far[:4])) + (f" and {len(far) - 4} more" if len(far) > 4 else "")
     are = "columns are" if len(far) > 1 else "column is"
-    _log.log(
-        logging.DEBUG if any(dataset.cards) else logging.INFO,  # the judge may refuse a mixed table
+    _log.info(
         "using normal scores of the ranks of all continuous columns, because %d %s far from normal: %s. transform=None "
         "keeps the values",
         *(len(far), are, shown),

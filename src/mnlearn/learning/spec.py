@@ -125,7 +125,6 @@ class LearnSpec:
             else:
                 is_continuous(dataset, self.method)  # raises for a mixture
             check_bears_gaps(self.method, cast("str | None", self.score), dataset)
-            check_bears_gaps(self.method, cast("str | None", self.score), dataset)
         made = self._own is not None and self._own.made  # from data that are as the caller wants them
         if self.transform == "auto" and (made or self.judge_settings.get("information") in ("rank", "kernel")):
             return replace(self, transform=None)  # aracne takes ranks itself
@@ -165,7 +164,7 @@ class LearnSpec:
             found = replace(found, cost={**found.cost, **cost_of_gaps(judge)})
         reading = {option: value for option, value in self.reading.items() if value and value != "error"}
         settings = {"method": self.method, **judge_settings, **found.settings, **by_name, **reading}
-        if not any(dataset.cards):
+        if not all(dataset.cards):
             settings["transform"] = self.transform
         return Learned(
             self.method,

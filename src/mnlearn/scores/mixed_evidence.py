@@ -133,7 +133,7 @@ class MixedEvidence(Decomposed):
         return np.asarray(rows[0])
 
     def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """Return local(x, blanket + y) for each y."""
+        """Return local(x, blanket + y) for each y; if values are relative, what y adds on the rows that have it."""
         return self._values("additions", xs, blankets, yss)
 
     def estimates(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
@@ -155,7 +155,10 @@ class MixedEvidence(Decomposed):
         blankets: Sequence[VarSet],
         fit_above: FloatArray | None = None,
     ) -> list[FloatArray]:
-        """Return local(x, blanket − y) for each member y, ascending; exact where it may exceed `fit_above` of x."""
+        """Return local(x, blanket − y) for each member y, ascending; exact where it may exceed `fit_above` of x.
+
+        If values are relative, these are differences to the blanket.
+        """
         bound = -inf if fit_above is None else fit_above
         rows = self._ask("removals", xs, blankets, [()] * len(blankets), bound)
         self._book(0, rows)
