@@ -133,7 +133,7 @@ def test_many_whole_numbers_are_continuous(form: str, tmp_path: Path, caplog: py
     assert found.reasons == {name: "many whole numbers"}
     assert caplog.messages == [
         f"read as continuous, because they hold many different whole numbers: '{name}'. "
-        f"types={{'{name}': 'categorical'}} makes categories of a column, 'count' counts"
+        f"types={{'{name}': 'categorical'}} makes categories of a column, types={{'{name}': 'count'}} declares counts"
     ]
     assert read(source, types={name: "continuous"}).reasons == {name: "declared"}
     assert read(source, types={name: "categorical"}).cards == (n, 2, 12)

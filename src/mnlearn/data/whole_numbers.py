@@ -278,12 +278,12 @@ def log_decimals(table: ReadTable) -> None:
         names = [column.name for column in table.columns if column.reason is reason]
         if names:
             shown = ", ".join(map(repr, names[:4])) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
-            _log.info(text, shown, names[0])
+            _log.info(text, shown, *[names[0]] * text.count("%r"))
 
 
 _DECISIONS = {
     Reason.MANY: "read as continuous, because they hold many different whole numbers: %s. "
-    "types={%r: 'categorical'} makes categories of a column, 'count' counts",
+    "types={%r: 'categorical'} makes categories of a column, types={%r: 'count'} declares counts",
     Reason.WHOLE_WITH_GAPS: "read as categories, because all values are whole and some are missing: %s. "
     "types={%r: 'continuous'} keeps a column as numbers",
     Reason.BESIDE_MARKER: "read as numbers, because all strings but the markers of missing values are numbers: %s. "
