@@ -80,8 +80,10 @@ def check_transform(transform: object) -> None:
         )
 
 
-def decide_transform(dataset: Dataset, transform: Transform) -> Transform:
+def decide_transform(dataset: Dataset, transform: Transform, *, say: bool = False) -> Transform:
     """Return "normal_scores" or None; "auto" is decided by the data, and logged.
+
+    A test or score may still refuse a table of several kinds: that is logged only if `say`, when none will.
 
     Raises
     ------
@@ -103,7 +105,8 @@ def decide_transform(dataset: Dataset, transform: Transform) -> Transform:
         return None
     shown = ", ".join(map(repr, far[:4])) + (f" and {len(far) - 4} more" if len(far) > 4 else "")
     are = "columns are" if len(far) > 1 else "column is"
-    _log.info(
+    _log.log(
+        logging.INFO if say or not any(dataset.cards) else logging.DEBUG,
         "using normal scores of the ranks of all continuous columns, because %d %s far from normal: %s. transform=None "
         "keeps the values",
         *(len(far), are, shown),

@@ -128,7 +128,7 @@ class LearnSpec:
         made = self._own is not None and self._own.made  # from data that are as the caller wants them
         if self.transform == "auto" and (made or self.judge_settings.get("information") in ("rank", "kernel")):
             return replace(self, transform=None)  # aracne takes ranks itself
-        return replace(self, transform=decide_transform(dataset, self.transform))
+        return replace(self, transform=decide_transform(dataset, self.transform, say=True))
 
     def prepared(self, dataset: Dataset) -> Dataset:
         """Return the data that the judge sees, once `transform` is decided."""
