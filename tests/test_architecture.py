@@ -20,8 +20,9 @@ ALLOWED: dict[str, set[str]] = {
     "graphs.graph": {"errors"},
     "graphs.pdag": {"graphs.graph"},
     "graphs.separating_sets": {"graphs.graph", "_core"},
-    "graphs.strongest_pairs": {"_core"},
-    "protocols": {"errors", "graphs.graph", "graphs.pdag"},
+    "graphs.candidates": {"errors", "graphs.graph"},
+    "graphs.strongest_pairs": {"_core", "graphs.candidates"},
+    "protocols": {"errors", "graphs.graph", "graphs.pdag", "graphs.candidates"},
     "parallel": {"errors", "protocols"},
     "checkpoints": {"errors", "_atomic_files", "protocols", "graphs.graph", ""},
     "graphs": {"errors", "_validate", "_atomic_files", "graphs.graph"},
@@ -31,7 +32,7 @@ ALLOWED: dict[str, set[str]] = {
     "scores": {"errors", "_ties", "protocols", "graphs.graph", "data", "statistics"},
     "algorithms": {
         *("errors", "_ties", "protocols", "graphs.graph", "graphs.pdag", "graphs.separating_sets"),
-        "graphs.strongest_pairs",
+        *("graphs.strongest_pairs", "graphs.candidates"),
     },
     "simulate": {"errors", "_validate", "protocols", "parallel", "graphs", "graphs.graph", "data", "_core"},
     "model": {

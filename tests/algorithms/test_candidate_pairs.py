@@ -12,21 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn.algorithms import _candidate_pairs, evidence_blankets
-from mnlearn.algorithms._candidate_pairs import (
-    Candidates,
-    every_pair,
-    highest,
-    keys_of,
-    listed_partners,
-    near_pairs,
-    strongest_pairs,
-)
+from mnlearn.algorithms._candidate_pairs import highest, listed_partners, strongest_pairs
 from mnlearn.algorithms._search import Constraints
 from mnlearn.algorithms.evidence_blankets import batched, partners_in_pairs
 from mnlearn.algorithms.separator import Effort, SeparatorEvidence
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, barabasi_albert, grid, hubs, random_graph, random_tree
+from mnlearn.graphs.candidates import Candidates, every_pair, keys_of, near_pairs
 from mnlearn.graphs.strongest_pairs import StrongestPairs
 from mnlearn.protocols import SILENT, FloatArray, Indices, PairEvidence, Result, VarSet
 from mnlearn.scores import HybridEvidence

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from mnlearn.algorithms import joint_moves
 from mnlearn.algorithms._association import EvidenceAssociation
-from mnlearn.algorithms._candidate_pairs import every_pair
 from mnlearn.algorithms._search import Cancelled
 from mnlearn.algorithms.joint_moves import JointMoves, OpenPairs, triangle_price
 from mnlearn.algorithms.separator import SeparatorEvidence
 from mnlearn.algorithms.separator_phase import price
 from mnlearn.data.dataset import Dataset
 from mnlearn.graphs import Graph, cycle, grid
+from mnlearn.graphs.candidates import every_pair
 from mnlearn.protocols import SILENT
 from mnlearn.scores import HybridEvidence
 from mnlearn.statistics import Counts

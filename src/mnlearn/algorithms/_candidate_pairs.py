@@ -1,125 +1,25 @@
-"""Candidate pairs of separator evidence: all pairs, or lists of partners that a screen finds.
+"""The screen of separator evidence: pairs to weigh by marginal evidence, and by evidence given blankets.
 
 The screen takes every variable's strongest partners by marginal evidence in one pass over all pairs, and later the best
-of all others given the blanket found so far. Memory grows with the number of candidates, not of pairs.
+of all others given the blanket found so far.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.algorithms._search import Constraints, check_cancelled
-from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.graphs.separating_sets import Numbers
-from mnlearn.graphs.strongest_pairs import Keys, StrongestPairs
+from mnlearn.graphs.candidates import Candidates, Keys, keys_of
+from mnlearn.graphs.strongest_pairs import StrongestPairs
 from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Monitor, VarSet
 
 MOST_FOR_ALL_PAIRS = 1000  # variables; of more a screen chooses the candidates
 STRONGEST, RESCANNED = 20, 20  # least partners of each variable by marginal evidence, and given a blanket
 PAIRS_TOGETHER = 1 << 18  # pairs in one call; the monitor is polled between calls
-MOST_AROUND = 64  # neighbours of a variable with more are no candidates for each other by that alone
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """Pairs u < v in lexicographic order, and the odds of the other pairs.
-
-    Parameters
-    ----------
-    n_variables
-        Number of variables.
-    keys
-        u n + v of each pair, ascending.
-    mean_odds_of_others
-        Mean of exp(evidence) of the pairs that are not listed.
-    """
-
-    n_variables: int
-    keys: Keys
-    mean_odds_of_others: float = 0.0
-
-    @property
-    def u(self) -> Numbers:
-        """The first variable of each pair."""
-        return (self.keys // self.n_variables).astype(np.int32)
-
-    @property
-    def v(self) -> Numbers:
-        """The second variable of each pair."""
-        return (self.keys % self.n_variables).astype(np.int32)
-
-    @property
-    def n_others(self) -> int:
-        """Number of pairs that are not listed."""
-        return self.n_variables * (self.n_variables - 1) // 2 - len(self.keys)
-
-    def partners(self) -> list[Numbers]:
-        """Return the variables that are listed with each variable, ascending."""
-        x, y = np.concatenate([self.u, self.v]), np.concatenate([self.v, self.u])
-        order = np.lexsort((y, x))
-        return np.split(y[order], np.cumsum(np.bincount(x, minlength=self.n_variables))[:-1])
-
-    def places(self, pairs: Collection[Edge]) -> NDArray[np.intp]:
-        """Return the places of those of these pairs that are listed."""
-        if not pairs:
-            return np.empty(0, dtype=np.intp)
-        ends = np.array(list(pairs), dtype=np.int64)
-        wanted = ends[:, 0] * self.n_variables + ends[:, 1]
-        places = np.searchsorted(self.keys, wanted)
-        found: NDArray[np.intp] = places[np.append(self.keys, -1)[places] == wanted]
-        return found
-
-    def without(self, pairs: Collection[Edge]) -> Candidates:
-        """Return all but these pairs."""
-        return replace(self, keys=np.delete(self.keys, self.places(pairs)))
-
-    def with_keys(self, keys: Keys) -> Candidates:
-        """Return these pairs and those of other keys; itself if none is new."""
-        new = self.others(keys)
-        return replace(self, keys=np.sort(np.concatenate([self.keys, new]), kind="stable")) if len(new) else self
-
-    def others(self, keys: Keys) -> Keys:
-        """Return those of these keys that are not listed."""
-        places = np.searchsorted(self.keys, keys)
-        found: Keys = keys[np.append(self.keys, -1)[places] != keys]
-        return found
-
-    def with_graph(self, graph: Graph) -> Candidates:
-        """Return these pairs with those that are joined in a graph, or at distance two; itself if none is new."""
-        return self.with_keys(keys_of(graph.n_variables, near_pairs(graph))) if self.n_others else self
-
-
-def every_pair(n_variables: int) -> Candidates:
-    """Return all pairs."""
-    u, v = np.triu_indices(n_variables, 1)
-    return Candidates(n_variables, u * np.int64(n_variables) + v)
-
-
-def keys_of(n_variables: int, pairs: NDArray[np.int64]) -> Keys:
-    """Return u n + v of each pair of two different variables in either order, ascending and each once."""
-    low, high = pairs.min(axis=1), pairs.max(axis=1)
-    keys: Keys = np.sort((low * np.int64(n_variables) + high)[low < high])  # np.unique takes ten times as long
-    return keys[np.flatnonzero(np.diff(keys, prepend=-1))]
-
-
-def near_pairs(graph: Graph) -> NDArray[np.int64]:
-    """Return the pairs that are joined, or have a common neighbour of at most MOST_AROUND neighbours."""
-    edges = np.array(graph.edges, dtype=np.int64).reshape(-1, 2)
-    middle, around = np.concatenate([edges, edges[:, ::-1]]).T
-    around = around[np.argsort(middle, kind="stable")]
-    degrees = np.bincount(middle, minlength=graph.n_variables)
-    starts = np.cumsum(degrees) - degrees
-    found = [edges]
-    for degree in range(2, min(int(degrees.max(initial=0)), MOST_AROUND) + 1):
-        rows = around[starts[degrees == degree][:, None] + np.arange(degree)]
-        a, b = np.triu_indices(degree, 1)
-        found.append(np.stack([rows[:, a].ravel(), rows[:, b].ravel()], axis=1))
-    return np.concatenate(found)
 
 
 def highest(values: FloatArray, k: int) -> NDArray[np.intp]:
@@ -129,9 +29,6 @@ def highest(values: FloatArray, k: int) -> NDArray[np.intp]:
     bar = np.partition(values, len(values) - k)[-k]
     above, level = np.flatnonzero(values > bar), np.flatnonzero(values == bar)
     return np.sort(np.concatenate([above, level[: k - len(above)]]))
-
-
-# The screen.
 
 
 def strongest_pairs(judge: EvidenceScore, known: Constraints, monitor: Monitor) -> tuple[Candidates, BoolArray]:

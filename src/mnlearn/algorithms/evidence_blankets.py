@@ -22,17 +22,10 @@ from numpy.typing import NDArray
 from mnlearn._ties import ABSOLUTE, first_best, tolerance
 from mnlearn.algorithms import _candidate_pairs
 from mnlearn.algorithms._association import EvidenceAssociation
-from mnlearn.algorithms._candidate_pairs import (
-    Candidates,
-    highest,
-    keys_of,
-    near_pairs,
-    rescanned_pairs,
-    strongest_pairs,
-)
+from mnlearn.algorithms._candidate_pairs import highest, rescanned_pairs, strongest_pairs
 from mnlearn.algorithms._search import Constraints, check_cancelled
+from mnlearn.graphs.candidates import Candidates, Keys, keys_of, near_pairs
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.graphs.strongest_pairs import Keys
 from mnlearn.protocols import BatchedEvidence, EvidenceScore, FloatArray, Indices, Monitor, PairEvidence, VarSet
 
 MOST_FOR_DENSE = 200  # variables; for 1000 the whole search takes two to three times as long, errors hardly change

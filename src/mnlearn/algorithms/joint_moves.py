@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from mnlearn._ties import first_best
 from mnlearn.algorithms._association import EvidenceAssociation
-from mnlearn.algorithms._candidate_pairs import Candidates
 from mnlearn.algorithms._search import check_cancelled
+from mnlearn.graphs.candidates import Candidates
 from mnlearn.graphs.graph import Graph
 from mnlearn.graphs.separating_sets import Numbers, Separators
 from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Monitor, VarSet

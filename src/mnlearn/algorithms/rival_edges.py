@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._candidate_pairs import MOST_AROUND, Candidates
+from mnlearn.graphs.candidates import MOST_AROUND, Candidates
 from mnlearn.graphs.separating_sets import Numbers
 from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, VarSet
 

@@ -25,11 +25,11 @@ from time import perf_counter
 from typing import Literal, get_args
 
 from mnlearn.algorithms import _candidate_pairs
-from mnlearn.algorithms._candidate_pairs import Candidates, every_pair
 from mnlearn.algorithms._search import STOPPED, Constraints, check_parts, check_variables, ordered
 from mnlearn.algorithms.evidence_blankets import EvidenceBlankets, partners_in_pairs
 from mnlearn.algorithms.separator_phase import SeparatorPhase, price
 from mnlearn.errors import InputError, check_name, true_or_false
+from mnlearn.graphs.candidates import Candidates, every_pair
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, EvidenceScore, FittedPrior, Monitor, Result
 

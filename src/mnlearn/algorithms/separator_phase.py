@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from mnlearn._ties import ABSOLUTE, Criterion, first_best
 from mnlearn.algorithms._association import EvidenceAssociation
-from mnlearn.algorithms._candidate_pairs import Candidates, every_pair
 from mnlearn.algorithms._search import Constraints, check_cancelled
 from mnlearn.algorithms.hub_prior import JudgedPairs, hub_prices, logistic
 from mnlearn.algorithms.joint_moves import JointMoves, OpenPairs
 from mnlearn.algorithms.rival_edges import Rivals, find_rivals
+from mnlearn.graphs.candidates import Candidates, every_pair
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.separating_sets import Numbers, Separators
 from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Monitor

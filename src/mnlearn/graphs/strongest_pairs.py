@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
-
-Keys: TypeAlias = NDArray[np.int64]
-"""u n + v of pairs u < v."""
+from mnlearn.graphs.candidates import Keys
 
 
 class StrongestPairs:
