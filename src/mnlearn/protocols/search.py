@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
+from mnlearn.graphs.candidates import Candidates
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols.statistics import FloatArray, VarSet
+from mnlearn.protocols.statistics import FloatArray, Indices, VarSet
 from mnlearn.protocols.tests import Question
 
 if TYPE_CHECKING:
@@ -100,6 +101,29 @@ class Learner(Protocol[J]):
     """Settings of a search; `learn` gets a judge, never the data."""
 
     def learn(self, judge: J, monitor: Monitor = SILENT) -> Result: ...
+
+
+# Judges that list candidates.
+
+
+@runtime_checkable
+class ScreeningJudge(Protocol):
+    """Judge that finds the strongest partners of every variable in one pass, without a number for every pair."""
+
+    @property
+    def n_variables(self) -> int: ...
+    def strongest(self, k: int, monitor: Monitor = SILENT) -> Candidates:
+        """Return the pairs that are among the k strongest of either variable by marginal evidence."""
+        ...
+
+
+@runtime_checkable
+class RescanningJudge(ScreeningJudge, Protocol):
+    """Judge that also finds the strongest partners given blankets, among all variables."""
+
+    def strongest_given(self, xs: Indices, blankets: Sequence[VarSet], k: int, monitor: Monitor = SILENT) -> Candidates:
+        """Return the pairs of each x with the k variables that improve its blanket most; none that do not."""
+        ...
 
 
 # Judges that propose neighbourhoods, mutual information or whole graphs.
