@@ -40,6 +40,9 @@ struct ScreenStrip {
     std::size_t first_column, n_columns;
     bool triangle;  // x and y are of one class: only y after x are wanted
     float* least;   // room for a number of each x, up to a multiple of four
+    // Pairs of three by three states that pass are looked at again: a bound of G² must be at least kept · bar − slack.
+    bool again;
+    float kept, slack;
 };
 
 struct ScreenSurvivor {

@@ -68,6 +68,24 @@ template <int SX, int SY> struct Column {
     }
 };
 
+// Three by three: G² <= Σ d²/e (1 − u/3 + 2u²/3) with u = d / e, cell by cell (screen/filter_bounds.hpp).
+inline Floats<8>::F likelihood_bound(const ScreenStrip& s, std::size_t x, const std::uint32_t (*counts)[kScreenCounts],
+                                     const Column<2, 2>& ys) {
+    using V = Floats<8>;
+    V::F d[3][3], sum = V::F{};
+    for (int p = 0; p < 2; ++p) {
+        for (int q = 0; q < 2; ++q) d[p][q] = V::numbers(counts[p] + q * 8) - ys.means[q] * s.counts[p][x];
+        d[p][2] = -(d[p][0] + d[p][1]);
+    }
+    for (int q = 0; q < 3; ++q) d[2][q] = -(d[0][q] + d[1][q]);
+    for (int p = 0; p < 3; ++p)
+        for (int q = 0; q < 3; ++q) {
+            const V::F u = (d[p][q] * s.weights[p][x]) * ys.weights[q];
+            sum += (d[p][q] * u) * (1.0f + u * (u * (2.0f / 3.0f) - 1.0f / 3.0f));
+        }
+    return sum;
+}
+
 // The planes of the x of a tile, from the s-th row set on.
 template <int SX>
 [[gnu::always_inline]] inline void find_sets(const ScreenStrip& s, std::size_t set, const std::uint64_t** sets) {
@@ -118,8 +136,14 @@ template <int SX, int SY> std::size_t pairs(const ScreenStrip& strip, ScreenSurv
         const Column<SX, SY> ys(s.y, column * kLanesY);
         for (std::size_t i = 0; i < kSets / SX; ++i) {
             const auto* mine = counts + i * SX;
-            for (std::uint32_t left = passing<kLanesY>(ys.statistic(s, x + i, mine), s.least[x + i]); left;
-                 left &= left - 1) {
+            std::uint32_t left = passing<kLanesY>(ys.statistic(s, x + i, mine), s.least[x + i]);
+            if constexpr (SX == 2 && SY == 2)
+                if (left && s.again) {
+                    const float bar = s.bars[x + i] < s.lows[column - s.first_column] ? s.bars[x + i]
+                                                                                      : s.lows[column - s.first_column];
+                    left &= passing<8>(likelihood_bound(s, x + i, mine, ys), s.kept * bar - s.slack);
+                }
+            for (; left; left &= left - 1) {
                 const auto lane = static_cast<std::size_t>(__builtin_ctz(left));
                 ScreenSurvivor& one = found[n_found++];
                 one.x = static_cast<std::uint32_t>(s.first_x + x + i);

@@ -14,7 +14,7 @@ namespace mnlearn {
 namespace {
 
 constexpr std::size_t kXsTogether = 256;     // whose planes stay in the second cache
-constexpr std::size_t kYsTogether = 1024;    // for which the bounds of each x are made once
+constexpr std::size_t kYsTogether = 4096;    // for which the bounds of each x are made once
 constexpr std::size_t kColumnsTogether = 4;  // of y, after which what passed is scored
 constexpr std::size_t kTile = 4;
 constexpr float kNever = 1e30f;
@@ -87,7 +87,10 @@ public:
                 column,
                 n_columns,
                 piece_.triangle(),
-                least_.data()};
+                least_.data(),
+                screen_.kernel_.name != KernelName::chi2,
+                static_cast<float>(1.0 - 4.0 * (kRelativeError + error_)),
+                static_cast<float>(4.0 * error_)};
     }
 
 private:
@@ -104,7 +107,7 @@ private:
     }
     // The filter computes X² in single precision. Planes are those of the rarest states, so rounding moves the root of
     // X² by at most 1e-6 sqrt(rare rows of x × rare rows of y / N), and by 1e-5 of itself; 2 a b <= a² + b² turns both
-    // into a line.
+    // into a line. The bound of G² is a polynomial of fourth degree: four times the errors.
     void bound(std::size_t k, const std::array<SizeRange, 3>& ranges, double most_rare) {
         const ScreenClass& x = *piece_.x;
         const ScreenVariable& v = x[piece_.first_x + k];
@@ -118,6 +121,7 @@ private:
         const double error = kAbsoluteError * std::sqrt(rare * most_rare / n_rows()),
                      kept = 1.0 - kRelativeError - error;
         const double unit = x.n_planes() == 1 ? sizes[0] * sizes[1] / (n_rows() * n_rows()) : 1.0;
+        error_ = std::max(error_, error);
         slopes_[k] = static_cast<float>(unit * exact.slope * kept);
         offsets_[k] = static_cast<float>(unit * (exact.offset * kept + error + 2e-6 * exact.slope * bars_[k]));
     }
@@ -134,6 +138,7 @@ private:
     const PairScreen& screen_;
     const Piece& piece_;
     std::size_t dof_, room_;
+    double error_ = 0.0;  // the largest of all x
     std::vector<float> bars_, slopes_, offsets_, least_, lows_;
 };
 

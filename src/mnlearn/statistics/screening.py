@@ -34,6 +34,7 @@ KERNELS = {"g2": kernels.g2, "x2": kernels.chi2, "mi": kernels.mi}
 MOST_ENTRIES = 1 << 29
 """Entries that a screen by threshold may list, two a pair: 4 GB."""
 PAIRS_TOGETHER = 1 << 22  # of a block that is scored in memory
+PAIRS_BETWEEN_LOOKS = 1 << 25  # at the monitor: 50 ms on one core
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +137,54 @@ def chi_square_quantile(probability: float) -> float:
 def kept(lists: _core.PartnerLists, n_variables: int, *, complete: bool = True) -> StrongestPartners:
     """Return the pairs that lists have kept so far."""
     return StrongestPartners(n_variables, *lists.lists(), complete=complete)
+
+
+class NativeScreen:
+    """Screen of a data set in the native core, some rows at a time.
+
+    A row is a variable with all variables after it, in an order of the core's own. Rows may be scanned in any order,
+    each once. A device that filters pairs itself pushes what passes: see `pairs` for what the core offers.
+
+    Parameters
+    ----------
+    store
+        The data set.
+    rule
+        Which pairs are kept.
+    n_threads
+        Number of threads.
+
+    Attributes
+    ----------
+    lists
+        The pairs kept so far. ``lists.bars()`` has, for each variable, the evidence below which no partner is needed.
+    pairs
+        Scores pairs and pushes them to the lists, to the same bits however they come: ``pairs.scan(first, last,
+        n_threads)`` for whole rows, ``pairs.push_binary(xs, ys, both)`` for pairs of binary variables by the number of
+        rows in which both have code 1, and ``pairs.push_pairs(xs, ys, n_threads)`` for any pairs.
+    """
+
+    def __init__(self, store: _core.Store, rule: ScreenRule, n_threads: int) -> None:
+        self.lists = rule.lists(store.n_variables, store.n_rows)
+        self.pairs = _core.PairScreen(store, self.lists, rule.kernel.name, n_threads)
+        self.n_variables, self._n_threads = store.n_variables, n_threads
+        self.block = max(16, min(2048, PAIRS_BETWEEN_LOOKS // max(self.pairs.size, 1)))
+
+    def run(self, monitor: Monitor = SILENT) -> StrongestPartners:
+        """Scan all rows and return the pairs that are kept; not all are scanned if the monitor cancels."""
+        for done, total in self.scan(0):
+            if monitor.cancelled():
+                return kept(self.lists, self.n_variables, complete=done == total)
+            monitor.progress(done, total, "screening pairs")
+        return kept(self.lists, self.n_variables)
+
+    def scan(self, first: int) -> Iterator[tuple[int, int]]:
+        """Scan the rows from the first on, in blocks; yield the number of pairs done after each, and that of all."""
+        size = self.pairs.size
+        for start in range(first, size, self.block):
+            stop = min(start + self.block, size)
+            self.pairs.scan(start, stop, self._n_threads)
+            yield pairs_before(size, stop), pairs_before(size, size)
 
 
 class PairStatistics(Protocol):
