@@ -14,7 +14,7 @@ namespace mnlearn {
 namespace {
 
 constexpr std::size_t kXsTogether = 256;     // whose planes stay in the second cache
-constexpr std::size_t kYsTogether = 4096;    // for which the bounds of each x are made once
+constexpr std::size_t kYsTogether = 2048;    // for which the bounds of each x are made once
 constexpr std::size_t kColumnsTogether = 4;  // of y, after which what passed is scored
 constexpr std::size_t kTile = 4;
 constexpr float kNever = 1e30f;
