@@ -11,8 +11,9 @@ not on threads, blocks, shards or the code path.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from statistics import NormalDist
 from typing import Literal, NamedTuple, Protocol, TypeAlias
@@ -169,7 +170,7 @@ class Snapshots(Protocol):
         """Return the last stored pairs and the first row that they lack."""
         ...
 
-    def offer(self, step: Step, lists: _core.PartnerLists) -> None:
+    def offer(self, step: Step, so_far: Callable[[], StrongestPartners]) -> None:
         """Store the pairs kept so far, if it is time."""
         ...
 
@@ -183,7 +184,7 @@ def run(scan: PairScan, monitor: Monitor = SILENT, snapshots: Snapshots | None =
         scan.lists.push(*partners.pairs())
     for step in scan.scan(first):
         if snapshots is not None:
-            snapshots.offer(step, scan.lists)
+            snapshots.offer(step, partial(kept, scan.lists, scan.n_variables))
         monitor.progress(step.done, step.total, "screening pairs")
         if step.done < step.total and monitor.cancelled():
             return kept(scan.lists, scan.n_variables, complete=False)
