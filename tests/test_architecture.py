@@ -28,7 +28,9 @@ ALLOWED: dict[str, set[str]] = {
     "checkpoints": {"errors", "_atomic_files", "protocols", "graphs.graph", ""},
     "graphs": {"errors", "_validate", "_atomic_files", "graphs.graph"},
     "data": {"errors", "_validate", "_atomic_files", "protocols", "parallel", "_core"},
-    "statistics": {"errors", "_ties", "protocols", "parallel", "data", "_core", "graphs.variable_lists"},
+    "statistics": {
+        *("errors", "_ties", "protocols", "parallel", "data", "graphs.candidates", "graphs.variable_lists", "_core"),
+    },
     "independence": {"errors", "_ties", "protocols", "graphs.graph", "statistics"},
     "scores": {
         *("errors", "_ties", "protocols", "graphs.graph", "graphs.candidates", "graphs.variable_lists", "data"),

@@ -114,6 +114,7 @@ NB_MODULE(_core, m) {
     bind_mixed(m);
     bind_subsets(m);
     bind_graphs(m);
+    bind_screens(m);
     bind_correlations(m);
     bind_plan(m);
     bind_columns(m);
