@@ -108,9 +108,7 @@ class LocalScore:
         required: NDArray[np.int64],
         limit: int,
         rounding: float,
-    ) -> tuple[
-        NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int8], NDArray[np.int32], int
-    ]: ...
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int8], NDArray[np.int32], int]: ...
     def strongest(
         self,
         xs: NDArray[np.int32],

@@ -114,9 +114,7 @@ class PhaseOne(BlanketPhase):
             # A single member has just improved the score: it stays.
             self._shrink([x for x in growing if len(self.blankets[x]) > 1], monitor)
 
-    def _grow_all(
-        self, xs: Sequence[int], partners: VariableLists | None, limit: int, monitor: Monitor
-    ) -> list[int]:
+    def _grow_all(self, xs: Sequence[int], partners: VariableLists | None, limit: int, monitor: Monitor) -> list[int]:
         """Add to each of these blankets, in blocks that bound the memory; return those that grew."""
         grown = list[int]()
         room = [x for x in xs if len(self.blankets[x]) < limit]

@@ -113,8 +113,8 @@ class TwoPhase:
     def __post_init__(self) -> None:
         if not isinstance(self.candidates, Candidates | Screening | None):
             raise InputError(
-                f"candidates must be Candidates or a Screening; got a {type(self.candidates).__name__}. Leave it out to "
-                "search all pairs."
+                f"candidates must be Candidates or a Screening; got a {type(self.candidates).__name__}. Leave it out "
+                "to search all pairs."
             )
         if not isinstance(self.start, Graph | Result | None):
             raise InputError(
