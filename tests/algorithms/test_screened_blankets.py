@@ -253,7 +253,7 @@ def test_a_monitor_can_stop_it_anywhere() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     judge: Any = MPL(Counts(some_data(1)))
-    with pytest.raises(InputError, match="candidates must be Candidates or a Screening; got a list"):
+    with pytest.raises(InputError, match="candidates must be Candidates, a Screening or None; got a list"):
         TwoPhase(candidates=[(0, 1)])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="candidates must be pairs of the 9 variables of the judge; got pairs of 4"):
         TwoPhase(candidates=every_pair(4)).learn(judge)
