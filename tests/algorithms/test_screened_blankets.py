@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from functools import cache
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,16 +16,20 @@ from hypothesis import strategies as st
 from mnlearn import _core
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.screening import Screening
+from mnlearn.checkpoints import Checkpoint, fingerprint_of
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import Graph
-from mnlearn.graphs.candidates import Candidates, every_pair, keys_of
+from mnlearn.graphs.candidates import Candidates, every_pair, keys_of, near_pairs, near_pairs_of
+from mnlearn.graphs.variable_lists import VariableLists, edge_keys, graph_of_keys
+from mnlearn.learning.checkpointed import CheckpointedCounts
 from mnlearn.protocols import FloatArray, Indices, Result, VarSet
 from mnlearn.scores import MPL, PIC, Decomposed
-from mnlearn.statistics import Counts
+from mnlearn.statistics import Counts, kernels
 
 from references import counts as reference
 from references import mpl as reference_mpl
+from references import screened as reference_screened
 from references.screened import Screened
 
 SEEDS = st.integers(0, 2**32)
@@ -271,3 +276,104 @@ def test_the_learner_says_what_it_leaves_out() -> None:
     (fast,), (full,) = (TwoPhase(candidates=Screening(rescans=r)).limits(1000) for r in (False, True))
     assert "the 20 strongest partners of each" in fast
     assert full.startswith(fast)
+
+
+# ---- the parts
+
+
+@given(seed=SEEDS)
+@settings(max_examples=10)
+def test_the_strongest_given_blankets_are_those_of_the_twin(seed: int) -> None:
+    data = some_data(seed, n=9, most_states=11)
+    rng = np.random.default_rng(seed)
+    for judge, local in ((MPL(Counts(data)), reference_mpl.mpl(data)), (PIC(Counts(data)), reference_mpl.pic(data))):
+        xs = np.flatnonzero(rng.random(9) < 0.7).astype(np.int32)
+        blankets = [frozenset(rng.choice([y for y in range(9) if y != x], 2, replace=False).tolist()) for x in xs]
+        for k in (1, 3, 20):
+            wanted = set()
+            for x, blanket in zip(xs.tolist(), blankets, strict=True):
+                best = reference_screened.strongest_given(local, 9, x, blanket, k)
+                wanted |= {(min(x, y), max(x, y)) for y in best}
+            for asked in (judge, ByScans(judge)):
+                assert pairs_in(asked.strongest_given(xs, blankets, k)) == wanted
+
+
+def test_a_filter_may_leave_out_what_is_not_among_the_strongest() -> None:
+    judge = MPL(Counts(some_data(4, n=30, n_rows=200)))
+    climbs = judge.climbs()
+    assert climbs is not None
+    xs, blankets = np.arange(30, dtype=np.int32), VariableLists.of([[(x + 1) % 30] for x in range(30)])
+    best = climbs.strongest(xs, blankets, 3)
+    more = VariableLists.of([sorted({*best.at(x).tolist(), *range(5)} - {x, (x + 1) % 30}) for x in range(30)])
+    again = climbs.strongest(xs, blankets, 3, ys=more)
+    assert (again.starts.tolist(), again.members.tolist()) == (best.starts.tolist(), best.members.tolist())
+
+
+def test_bad_lists_are_refused_by_the_core() -> None:
+    climbs: Any = MPL(Counts(some_data(4))).climbs()
+    xs = np.array([0, 1], dtype=np.int32)
+    with pytest.raises(InputError, match="blankets must have a list for each x; got 2 starts for 2 variables"):
+        climbs.locals(xs, VariableLists.of([[1]]))
+    with pytest.raises(InputError, match="blankets must list other variables, each once; got another list for x=1"):
+        climbs.locals(xs, VariableLists.of([[1], [1]]))
+    with pytest.raises(InputError, match="must be the index of a variable, 0 to 8; got 9"):
+        climbs.locals(xs, VariableLists.of([[9], []]))
+    with pytest.raises(InputError, match="k must be at least 1; got 0"):
+        climbs.strongest(xs, VariableLists.of([[], []]), 0)
+    pairs = np.array([[0, 0], [2, 1]], dtype=np.int32)
+    with pytest.raises(InputError, match="pairs must have u < v and be in lexicographic order"):
+        climbs.flips(pairs, pairs, most=3, rounding=1e-9)
+
+
+@given(st.lists(st.lists(st.integers(0, 8), max_size=4), min_size=1, max_size=6), st.data())
+def test_lists_of_variables(lists: list[list[int]], data: st.DataObject) -> None:
+    made = VariableLists.of(lists)
+    ks = np.array(sorted(data.draw(st.sets(st.integers(0, len(lists) - 1)))), dtype=np.int32)
+    others = [data.draw(st.lists(st.integers(0, 8), max_size=3)) for _ in ks]
+    changed = dict(enumerate(lists)) | dict(zip(ks.tolist(), others, strict=True))
+    assert [made.at(k).tolist() for k in range(len(made))] == lists
+    assert made.sets() == [frozenset(one) for one in lists]
+    assert made.chosen(ks).sets() == [frozenset(lists[k]) for k in ks]
+    replaced = made.replaced(ks, VariableLists.of(others))
+    assert [replaced.at(k).tolist() for k in range(len(made))] == list(changed.values())
+    assert [made.first(2).at(k).tolist() for k in range(len(made))] == [one[:2] for one in lists]
+    joined = VariableLists.joined([made, VariableLists.of(others)])
+    assert joined.sets() == [frozenset(one) for one in [*lists, *others]]
+
+
+@given(seed=SEEDS)
+def test_graphs_as_keys(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph = Graph(9, [pair for pair in combinations(range(9), 2) if rng.random() < 0.3])
+    keys = edge_keys(graph)
+    assert keys.tolist() == [u * 9 + v for u, v in graph.edges]
+    assert graph_of_keys(9, keys) == graph
+    assert near_pairs_of(9, keys).tolist() == keys_of(9, near_pairs(graph)).tolist()
+    starts, partners = Candidates(9, keys).lists()
+    for x in range(9):
+        assert partners[starts[x] : starts[x + 1]].tolist() == sorted(graph.neighbors(x))
+
+
+def test_scattered_candidates_have_the_bits_of_neighbouring_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    data = Dataset.from_codes(list(rng.integers(0, 2, (700, 130)).astype(np.uint8)), cards=[2] * 700)
+    ys = np.arange(5, 700, 23, dtype=np.int32)
+    for path in _core.levels():
+        monkeypatch.setenv("MNLEARN_CORE", path)
+        counts = Counts(data)
+        for kernel in (kernels.dirichlet(), kernels.g2(), kernels.chi2()):
+            for z in (frozenset(), frozenset({1}), frozenset({1, 2}), frozenset({1, 2, 3, 4})):
+                whole = counts.reduce(kernel, 0, range(5, 700), z)
+                assert counts.reduce(kernel, 0, ys, z).tolist() == whole[:, ys - 5].tolist()
+                assert counts.reduce(kernel, 0, ys[::-1], z).tolist() == whole[:, ys[::-1] - 5].tolist()
+
+
+def test_a_checkpoint_stores_screens_and_scans(tmp_path: Path) -> None:
+    data, learner = some_data(6, n=20, n_rows=200), TwoPhase(candidates=Screening(k=3))
+    with Checkpoint(tmp_path / "run.mnck", fingerprint_of("test")) as checkpoint:
+        found = learner.learn(MPL(CheckpointedCounts(Counts(data), checkpoint)))
+    assert_same(found, learner.learn(MPL(Counts(data))))
+    with Checkpoint(tmp_path / "run.mnck", fingerprint_of("test"), resume=True) as checkpoint:
+        counts = Counts(data)
+        counts.screen = None  # type: ignore[method-assign, assignment]
+        assert_same(learner.learn(MPL(CheckpointedCounts(counts, checkpoint))), found)

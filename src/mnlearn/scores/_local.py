@@ -325,7 +325,7 @@ def count_climbs(statistics: Any, kernel: Kernel, prior: GraphPrior, **price: An
     by_size = prior.by_size()
     if by_size is None or not hasattr(statistics, "local_climbs"):
         return None
-    found: LocalClimbs = statistics.local_climbs(kernel, by_size, **price)
+    found: LocalClimbs | None = statistics.local_climbs(kernel, by_size, **price)
     return found
 
 
