@@ -178,13 +178,15 @@ class TwoPhase:
     ) -> tuple[BlanketPhase, dict[str, float], bool]:
         """Return the blankets of phase 1, their cost, and whether the search ran to its end."""
         blankets: BlanketPhase
-        if self.candidates is None or climbs is None:
-            blankets = PhaseOne(judge, *given, self.max_blanket)
-        else:
-            blankets = NativePhaseOne(judge, climbs, *given, self.max_blanket)
+        counted: dict[str, float] = {}
         if self.candidates is None:
-            converged, counted = blankets.climb(monitor), {}
+            blankets = everywhere = PhaseOne(judge, *given, self.max_blanket)
+            converged = everywhere.climb(monitor)
         else:
+            if climbs is None:
+                blankets = PhaseOne(judge, *given, self.max_blanket)
+            else:
+                blankets = NativePhaseOne(judge, climbs, *given, self.max_blanket)
             screened = ScreenedBlankets(blankets, *given, self.candidates)
             converged = screened.climb(judge, monitor)
             counted = {"candidate_pairs": len(screened.candidates.keys), "rescanned_pairs": screened.rescanned}
