@@ -11,7 +11,7 @@ struct ClimbOptions {
     std::span<const std::int64_t> required;  // x n + y of members that stay, ascending
 };
 
-// Where the climb of a variable stands. A tie stops it: which of several moves is best the core does not know.
+// State of the climb of a variable. A tie stops it, because its decision needs more than the score.
 enum class ClimbState : std::int8_t { done, tied_joining, tied_leaving };
 
 // Blankets of some variables, in the order in which their members joined.

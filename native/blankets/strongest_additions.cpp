@@ -18,7 +18,7 @@ struct Scored {
     }
 };
 
-// The k best so far, and a bar that what comes must exceed; cut back whenever 2 k have come together.
+// The k best so far, and a bar for the next candidates; cut back to k whenever there are 2 k.
 class BestOfMany {
 public:
     BestOfMany(std::size_t k, double bar) : k_(k), bar_(bar) {}

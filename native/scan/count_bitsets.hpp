@@ -83,8 +83,8 @@ std::vector<std::uint32_t> column_totals(const Store& store, const PlaneColumns&
 void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t n_sets, const PlaneColumns& columns,
                      std::vector<std::uint32_t>& counts);
 
-// Binary candidates that stand far apart: their planes are brought together, so that eight of them are counted at once
-// and each is read from memory once, not once for every set.
+// Binary candidates with planes far apart: copied into groups of eight, they are counted eight at a time, and each is
+// read from memory once, not once for every set.
 inline constexpr std::size_t kMostGathered = 512;
 inline bool far_apart(std::size_t n_ys, std::size_t n_groups) {
     return n_ys <= kMostGathered && n_groups > 2 * ((n_ys + kLanes - 1) / kLanes);

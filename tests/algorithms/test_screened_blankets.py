@@ -377,3 +377,17 @@ def test_a_checkpoint_stores_screens_and_scans(tmp_path: Path) -> None:
         counts = Counts(data)
         counts.screen = None  # type: ignore[method-assign, assignment]
         assert_same(learner.learn(MPL(CheckpointedCounts(counts, checkpoint))), found)
+
+
+def test_a_derived_score_is_asked_itself() -> None:
+    class Shy(MPL):
+        """MPL that allows no neighbour of variable 0."""
+
+        def additions(self, xs: Indices, blankets: Any, yss: Any) -> list[FloatArray]:
+            found = super().additions(xs, blankets, yss)
+            barred = [np.asarray(ys) == 0 if x else np.ones(len(ys), bool) for x, ys in zip(xs, yss, strict=True)]
+            return [np.where(bar, -np.inf, values) for bar, values in zip(barred, found, strict=True)]
+
+    counts = Counts(some_data(2, n=10, n_rows=300))
+    assert TwoPhase(candidates=Screening(k=3)).learn(MPL(counts)).graph.degree(0) > 0
+    assert TwoPhase(candidates=Screening(k=3)).learn(Shy(counts)).graph.degree(0) == 0

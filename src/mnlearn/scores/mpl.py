@@ -91,7 +91,9 @@ class MPL(Decomposed):
         return [scan[0] + self._log_prior(len(blanket) - 1) for scan, blanket in zip(scans, blankets, strict=True)]
 
     def climbs(self) -> LocalClimbs | None:
-        """Return climbs for many variables in one call, where the statistics have them."""
+        """Return climbs for many variables in one call, where the statistics have them; None for a derived class."""
+        if type(self) is not MPL:  # it may score otherwise
+            return None
         return count_climbs(self.statistics, self._kernel, self._log_prior)
 
     def strongest(self, k: int, monitor: Monitor = SILENT) -> Candidates:

@@ -123,7 +123,9 @@ class PIC(Decomposed):
         ]
 
     def climbs(self) -> LocalClimbs | None:
-        """Return climbs for many variables in one call, where the statistics have them."""
+        """Return climbs for many variables in one call, where the statistics have them; None for a derived class."""
+        if type(self) is not PIC:  # it may score otherwise
+            return None
         price = {"weights": self._weights, "cards": self._cards}
         scale = -float(self.statistics.n_rows)
         return count_climbs(self.statistics, _KERNEL, self._log_prior, scale=scale, **price)
