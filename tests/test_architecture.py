@@ -61,7 +61,7 @@ ALLOWED: dict[str, set[str]] = {
     # A learned network draws itself: its methods import `visual` when they are called. "" is the version.
     "results": {
         *("errors", "_atomic_files", "protocols", "parallel", "checkpoints", "graphs", "graphs.graph", "data"),
-        *("statistics", "visual", ""),
+        *("graphs.candidates", "statistics", "visual", ""),
     },
     "visual": {"errors", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "statistics", "results", ""},
     "learning": {

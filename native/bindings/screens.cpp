@@ -7,6 +7,7 @@
 #include "bindings/arrays.hpp"
 #include "correlation/row_dots.hpp"
 #include "screen/evidence_scale.hpp"
+#include "screen/pair_screen.hpp"
 #include "screen/partner_lists.hpp"
 
 namespace mnlearn {
@@ -54,6 +55,61 @@ nb::tuple py_lists(PartnerLists& self) {
         found = self.lists();
     }
     return nb::make_tuple(vector_from(found.starts), vector_from(found.partners), vector_from(found.values));
+}
+
+// A screen with the data and the lists that it works on.
+struct PyPairScreen {
+    nb::object data, lists;
+    std::unique_ptr<PairScreen> screen;
+};
+
+void make_pair_screen(PyPairScreen* self, nb::object data, nb::object lists, const std::string& statistic,
+                      int n_threads) {
+    if (statistic != "g2" && statistic != "chi2" && statistic != "mi")
+        throw std::invalid_argument("statistic must be one of: g2, chi2, mi; got '" + statistic + "'.");
+    const Store& store = *nb::cast<const PyStore&>(data).store;
+    auto& kept = nb::cast<PartnerLists&>(lists);
+    if (kept.n_variables() != store.n_variables())
+        throw std::invalid_argument("lists must be of the variables of the store; got lists of " +
+                                    std::to_string(kept.n_variables()) + ", not " +
+                                    std::to_string(store.n_variables()) + ". Make them for this store.");
+    std::unique_ptr<PairScreen> screen;
+    {
+        nb::gil_scoped_release unlocked;
+        screen = std::make_unique<PairScreen>(store, kept, parse_kernel(statistic, {0.0}), n_threads);
+    }
+    new (self) PyPairScreen{std::move(data), std::move(lists), std::move(screen)};
+}
+
+void check_range(const PyPairScreen& self, std::size_t first, std::size_t last) {
+    if (first > last || last > self.screen->size())
+        throw std::invalid_argument("first and last must be rows of the screen, 0 to " +
+                                    std::to_string(self.screen->size()) + ", in order; got " + std::to_string(first) +
+                                    " and " + std::to_string(last) + ". Correct them.");
+}
+
+void py_scan(PyPairScreen& self, std::size_t first, std::size_t last, int n_threads) {
+    check_range(self, first, last);
+    nb::gil_scoped_release unlocked;
+    self.screen->scan(first, last, n_threads);
+}
+
+std::uint32_t py_probe(const PyPairScreen& self, std::size_t first, std::size_t last, int n_threads) {
+    check_range(self, first, last);
+    nb::gil_scoped_release unlocked;
+    return self.screen->probe(first, last, n_threads);
+}
+
+void py_push_binary(PyPairScreen& self, Vector<std::int32_t> xs, Vector<std::int32_t> ys, Vector<std::int32_t> both) {
+    check_ends(nb::cast<PartnerLists&>(self.lists).n_variables(), xs, ys, both.shape(0));
+    nb::gil_scoped_release unlocked;
+    self.screen->push_binary(span_of(xs), span_of(ys), span_of(both));
+}
+
+void py_push_pairs(PyPairScreen& self, Vector<std::int32_t> xs, Vector<std::int32_t> ys, int n_threads) {
+    check_ends(nb::cast<PartnerLists&>(self.lists).n_variables(), xs, ys, xs.shape(0));
+    nb::gil_scoped_release unlocked;
+    self.screen->push_pairs(span_of(xs), span_of(ys), n_threads);
 }
 
 nb::object py_one_dof_equivalents(Vector<double> statistic, Vector<double> dof) {
@@ -108,6 +164,26 @@ void bind_screens(nb::module_& m) {
         .def("lists", &py_lists,
              nb::sig("def lists(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]"),
              "Where the partners of each variable begin, the partners, and their values.");
+    nb::class_<PyPairScreen>(m, "PairScreen", "All pairs of a store, filtered by the bars of lists and scored exactly.")
+        .def("__init__", &make_pair_screen,
+             nb::sig("def __init__(self, store: Store, lists: PartnerLists, statistic: str, n_threads: int) -> None"),
+             "store"_a, "lists"_a, "statistic"_a, "n_threads"_a, "The statistic is g2, chi2 or mi.")
+        .def_prop_ro(
+            "size", [](const PyPairScreen& s) { return s.screen->size(); }, nb::sig("def size(self) -> int"))
+        .def_prop_ro(
+            "n_scored", [](const PyPairScreen& s) { return s.screen->n_scored(); },
+            nb::sig("def n_scored(self) -> int"))
+        .def("scan", &py_scan, nb::sig("def scan(self, first: int, last: int, n_threads: int) -> None"), "first"_a,
+             "last"_a, "n_threads"_a, "Push the pairs of some rows, of `size`; each row once, in any order.")
+        .def("probe", &py_probe, nb::sig("def probe(self, first: int, last: int, n_threads: int) -> int"), "first"_a,
+             "last"_a, "n_threads"_a, "Count these pairs without a filter: a measure of speed.")
+        .def("push_binary", &py_push_binary,
+             nb::sig("def push_binary(self, xs: NDArray[np.int32], ys: NDArray[np.int32], both: NDArray[np.int32]) -> "
+                     "None"),
+             "xs"_a, "ys"_a, "both"_a, "Push pairs of binary variables by the rows in which both have state 1.")
+        .def("push_pairs", &py_push_pairs,
+             nb::sig("def push_pairs(self, xs: NDArray[np.int32], ys: NDArray[np.int32], n_threads: int) -> None"),
+             "xs"_a, "ys"_a, "n_threads"_a, "Count pairs one by one, and push them.");
     m.def("one_dof_equivalents", &py_one_dof_equivalents,
           nb::sig("def one_dof_equivalents(statistic: NDArray[np.float64], dof: NDArray[np.float64]) -> "
                   "NDArray[np.float64]"),

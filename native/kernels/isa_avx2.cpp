@@ -8,6 +8,9 @@
 #include "kernels/logistic_impl.hpp"
 #include "kernels/pair_scores_impl.hpp"
 #include "kernels/planes_avx2.hpp"
+#include "kernels/screen_avx2.hpp"
+// The tiles must come first.
+#include "kernels/screen_impl.hpp"
 #include "kernels/set_sizes_avx2.hpp"
 #include "kernels/stable_partition_impl.hpp"
 #include "kernels/vertical_impl.hpp"
@@ -38,6 +41,7 @@ const KernelTable kAvx2Kernels{
     .conditional = &conditional::kKernels,
     .dense = &dense::kKernels,
     .logistic = &logistic::kKernels,
+    .screen = &screen::kKernels,
     .probe_popcount = planes::probe_popcount,
     .probe_loads = vertical::probe_loads,
 };

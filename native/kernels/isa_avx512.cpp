@@ -9,6 +9,9 @@
 #include "kernels/logistic_impl.hpp"
 #include "kernels/pair_scores_impl.hpp"
 #include "kernels/planes_avx512.hpp"
+#include "kernels/screen_avx512.hpp"
+// The tiles must come first.
+#include "kernels/screen_impl.hpp"
 #include "kernels/set_sizes_avx512.hpp"
 #include "kernels/sort_rows_impl.hpp"
 #include "kernels/stable_partition_impl.hpp"
@@ -42,6 +45,7 @@ const KernelTable kAvx512Kernels{
     .conditional = &conditional::kKernels,
     .dense = &dense::kKernels,
     .logistic = &logistic::kKernels,
+    .screen = &screen::kKernels,
     .probe_popcount = planes::probe_popcount,
     .probe_loads = vertical::probe_loads,
 };

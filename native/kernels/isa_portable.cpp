@@ -8,6 +8,9 @@
 #include "kernels/logistic_impl.hpp"
 #include "kernels/pair_scores_impl.hpp"
 #include "kernels/planes_portable.hpp"
+#include "kernels/screen_portable.hpp"
+// The tiles must come first.
+#include "kernels/screen_impl.hpp"
 #include "kernels/set_sizes_portable.hpp"
 #include "kernels/vertical_impl.hpp"
 
@@ -32,6 +35,7 @@ const KernelTable kPortableKernels{
     .conditional = &conditional::kKernels,
     .dense = &dense::kKernels,
     .logistic = &logistic::kKernels,
+    .screen = &screen::kKernels,
     .probe_popcount = planes::probe_popcount,
     .probe_loads = vertical::probe_loads,
 };

@@ -11,6 +11,7 @@
 #include "kernels/logistic.hpp"
 #include "kernels/pair_scores.hpp"
 #include "kernels/planes.hpp"
+#include "kernels/screen.hpp"
 #include "kernels/sort_rows.hpp"
 #include "kernels/stable_partition.hpp"
 #include "kernels/tree.hpp"
@@ -45,6 +46,7 @@ struct KernelTable {
     const ConditionalKernels* conditional = nullptr;
     const DenseKernels* dense = nullptr;
     const LogisticKernels* logistic = nullptr;
+    const ScreenKernels* screen = nullptr;
     ProbePopcount probe_popcount = nullptr;
     ProbeLoads probe_loads = nullptr;
 };

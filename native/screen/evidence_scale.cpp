@@ -22,38 +22,67 @@ double log_tail_of_many(double statistic, double dof) {
     return z > 0.0 ? log_tail(z * z, 1.0) - std::log(2.0) : std::log1p(-0.5 * std::exp(log_tail(z * z, 1.0)));
 }
 
-}  // namespace
+// log Pr[chi²(dof) > statistic]; for few even degrees of freedom by its finite sum.
+double log_p_value(double statistic, double dof) {
+    const double x = 0.5 * statistic;
+    if (dof == 2.0) return -x;
+    if (dof == 4.0) return std::log1p(x) - x;
+    return dof <= kMostDof ? log_tail(statistic, dof) : log_tail_of_many(statistic, dof);
+}
 
-// log Pr[chi²(1) > z²] is concave and falls in z, and sqrt(statistic) lies beyond the solution: Newton's steps come
-// down to it without passing it.
-double one_dof_equivalent(double statistic, double dof) {
-    if (!(statistic > 0.0) || !(dof >= 1.0)) return 0.0;
-    if (dof == 1.0 || std::isinf(statistic)) return statistic;
-    const double wanted = dof <= kMostDof ? log_tail(statistic, dof) : log_tail_of_many(statistic, dof);
-    double z = std::sqrt(statistic);
+// −d log Pr[chi²(1) > z²] / dz, given that logarithm.
+double hazard(double z, double log_p) { return std::exp(-0.5 * z * z - kHalfLogHalfPi - log_p); }
+
+// log Pr[chi²(1) > z²] is concave and falls in z, and the start lies beyond the solution: Newton's steps come down to
+// it without passing it.
+double solve_from_above(double z, double log_p) {
     for (int step = 0; step < 60; ++step) {
-        const double here = log_tail(z * z, 1.0);
-        const double log_slope = -0.5 * z * z - kHalfLogHalfPi - here;  // of −d log Pr / dz
-        const double next = z - (wanted - here) / std::exp(log_slope);
+        const double here = log_tail(z * z, 1.0), next = z - (log_p - here) / hazard(z, here);
         if (!(next > 0.0)) return 0.0;
-        if (!(next < z) || z - next < 1e-13 * z) return next < z ? next * next : z * z;
+        if (!(next < z) || z - next < 1e-13 * z) return next < z ? next : z;
         z = next;
     }
+    return z;
+}
+
+// For small probabilities: Pr = sqrt(2 / π) exp(−z² / 2) / z nearly, then two of Halley's steps, which triple the
+// digits.
+double solve_small(double log_p) {
+    const double a = -2.0 * (log_p + kHalfLogHalfPi), rough = a - std::log(a), better = a - std::log(rough);
+    double z = std::sqrt(better - 2.0 / better);
+    for (int step = 0; step < 2; ++step) {
+        const double here = log_tail(z * z, 1.0), slope = hazard(z, here), newton = (here - log_p) / slope;
+        z += newton / (1.0 + 0.5 * newton * (slope - z));
+    }
+    return z;
+}
+
+}  // namespace
+
+double one_dof_equivalent(double statistic, double dof) {
+    constexpr double kSmall = -4.0;
+    if (!(statistic > 0.0) || !(dof >= 1.0)) return 0.0;
+    if (dof == 1.0 || std::isinf(statistic)) return statistic;
+    const double log_p = log_p_value(statistic, dof);
+    const double z = log_p < kSmall ? solve_small(log_p) : solve_from_above(std::sqrt(statistic), log_p);
     return z * z;
 }
 
+// A statistic is at least its equivalent, so the search for each begins where that for the one before has ended.
 LeastStatistic::LeastStatistic(double dof) {
     if (dof == 1.0) return;
-    for (int k = 0; k < kSteps; ++k)
-        equivalents_.push_back(static_cast<float>(one_dof_equivalent(static_cast<double>(k) * kStep, dof)));
+    double statistic = 0.0;
+    for (std::size_t k = 0; k < kSteps; ++k) {
+        const double equivalent = static_cast<double>(k) * kStep;
+        while (one_dof_equivalent(statistic + kStep, dof) <= equivalent * (1.0 - 1e-6)) statistic += kStep;
+        statistics_.push_back(static_cast<float>(statistic));
+    }
 }
 
-// A statistic is at least its equivalent; that much is known beyond the table too.
 float LeastStatistic::operator()(float equivalent) const {
-    if (equivalents_.empty()) return equivalent;
-    const auto above = std::upper_bound(equivalents_.begin(), equivalents_.end(), equivalent * (1.0f - 1e-6f));
-    const auto below = static_cast<float>(above - equivalents_.begin() - 1) * kStep;
-    return std::max(equivalent * (1.0f - 1e-6f), below);
+    if (statistics_.empty() || !(equivalent >= 0.0f)) return equivalent * (1.0f - 1e-6f);
+    const auto place = static_cast<std::size_t>(std::min(equivalent / kStep, static_cast<float>(kSteps - 1)));
+    return std::max(equivalent * (1.0f - 1e-6f), statistics_[place]);
 }
 
 }  // namespace mnlearn

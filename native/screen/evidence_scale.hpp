@@ -17,8 +17,8 @@ public:
 
 private:
     static constexpr float kStep = 0.25f;
-    static constexpr int kSteps = 4000;
-    std::vector<float> equivalents_;  // of multiples of the step; none for one degree of freedom
+    static constexpr std::size_t kSteps = 4000;
+    std::vector<float> statistics_;  // for multiples of the step; none for one degree of freedom
 };
 
 }  // namespace mnlearn

@@ -158,10 +158,6 @@ void Store::keep_sorted(std::shared_ptr<SortedRows> rows, std::size_t bytes) con
     sorted_bytes_ = bytes;
 }
 
-namespace {
-
-// The rows from `begin`, a multiple of 64, to `end` with a state, one word every kLanes, and how many they are. What is
-// left of 64 codes, or has two bytes a code, is copied first.
 std::int64_t make_plane(const Column& column, std::size_t begin, std::size_t end, std::uint8_t state,
                         const InstructionSet& level, std::uint64_t* out) {
     constexpr std::uint8_t kNoState = 15;  // beyond all that have planes
@@ -176,6 +172,8 @@ std::int64_t make_plane(const Column& column, std::size_t begin, std::size_t end
     }
     return total;
 }
+
+namespace {
 
 [[noreturn]] void throw_other_planes() {
     throw std::invalid_argument(

@@ -156,6 +156,11 @@ private:
     mutable std::size_t sorted_bytes_ = 0;
 };
 
+// The rows from `begin`, a multiple of 64, to `end` with a state below 15, one word every kLanes, and how many they
+// are. What is left of 64 codes, or has two bytes a code, is copied first.
+std::int64_t make_plane(const Column& column, std::size_t begin, std::size_t end, std::uint8_t state,
+                        const InstructionSet& level, std::uint64_t* out);
+
 // A cache taken and given back.
 class CacheInUse {
 public:

@@ -79,9 +79,11 @@ if TYPE_CHECKING:
         independence_test,
         learn,
         load,
+        load_screen,
         make_score,
         make_test,
         score,
+        screen,
         validate,
     )
     from mnlearn.model import (
@@ -100,6 +102,7 @@ if TYPE_CHECKING:
         Learned,
         NetworkDifference,
         Resampling,
+        Screened,
         Stability,
         Why,
     )
@@ -126,14 +129,17 @@ __all__ += [
     "independence_test",
     "learn",
     "load",
+    "load_screen",
     "make_score",
     "make_test",
     "score",
+    "screen",
     "validate",
 ]
 __all__ += ["DiscreteModel", "GaussianModel", "MarkovModel", "MixedModel", "canonical_factors", "canonical_factors_of"]
 __all__ += ["load_model"]
 __all__ += ["Blanket", "GroupComparison", "Intervals", "Learned", "NetworkDifference", "Resampling", "Stability", "Why"]
+__all__ += ["Screened"]
 __all__ += ["MPL", "PIC", "BJPScore", "Entropy", "ExtendedBIC", "HybridEvidence", "IBScore", "L1Logistic"]
 __all__ += ["Counts", "MixedLikelihoods", "Moments", "kernels"]
 __all__ += ["plot_difference", "plot_side_by_side"]

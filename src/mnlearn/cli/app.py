@@ -36,6 +36,7 @@ def _help(command: Callable[..., None]) -> dict[str, Any]:
 _COMMANDS = {
     "learn": "learn.learn_command",
     "blanket": "blanket.blanket_command",
+    "screen": "screen.screen_command",
     "report": "report.report_command",
     "plot": "report.plot_command",
     "why": "report.why_command",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mnlearn.learning.one_target import BLANKET_METHODS, blanket
     from mnlearn.learning.pairs import TestResult, dependences, independence_test
     from mnlearn.learning.registry import DEFAULT_ALPHA, METHODS, SCORES, TESTS, make_score, make_test, method_settings
+    from mnlearn.learning.screens import load_screen, screen
     from mnlearn.learning.spec import DEFAULT_METHOD
     from mnlearn.learning.validation import Estimate, SizeAccuracy, Validation, validate
 
@@ -43,10 +44,12 @@ __all__ = [
     "learn",
     "load",
     "load_data",
+    "load_screen",
     "make_score",
     "make_test",
     "method_settings",
     "score",
+    "screen",
     "structure_learner",
     "validate",
 ]
@@ -56,6 +59,6 @@ if not TYPE_CHECKING:
 
     _MODULES = (
         *("api", "spec", "registry", "inputs", "pairs", "groups", "comparison", "experiments", "validation"),
-        *("custom", "one_target"),
+        *("custom", "one_target", "screens"),
     )
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

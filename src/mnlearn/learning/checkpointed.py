@@ -7,7 +7,7 @@ the object inside, and is stored.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -41,7 +41,7 @@ from mnlearn.statistics.counts import PAIRS_TOGETHER, Counts, pair_blocks
 from mnlearn.statistics.evidence_scans import EvidenceScans, Kind
 from mnlearn.statistics.local_climbs import NativeClimbs
 from mnlearn.statistics.moments import Moments
-from mnlearn.statistics.screening import StrongestPartners
+from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, Step, StrongestPartners, run
 from mnlearn.statistics.testwise_moments import TestwiseMoments
 
 if TYPE_CHECKING:
@@ -50,6 +50,43 @@ if TYPE_CHECKING:
 _TOGETHER = 16  # variables stored as one answer: the work that is lost when a run is killed
 _Answer = TypeVar("_Answer")
 _Found = TypeVar("_Found", bound="Around | SeparatingSets | _Part")
+
+
+class StoredLists:
+    """Store of a screen in a checkpoint: after each of `PARTS` equal parts of the pairs, and fewer for few pairs."""
+
+    PARTS = 8
+    PAIRS_A_PART = 1 << 30  # at least: less work is sooner done again
+
+    def __init__(self, checkpoint: Checkpoint, rule: ScreenRule) -> None:
+        self._checkpoint, self._rule, self._stored = checkpoint, rule, 0
+
+    def latest(self) -> tuple[int, StrongestPartners] | None:
+        """Return the last stored pairs and the first row that they lack."""
+        for part in range(self.PARTS, 0, -1):
+            if self._checkpoint.knows(self._question(part)):
+                self._stored = part
+                row, n, starts, partners, evidence = self._checkpoint.recall(self._question(part), _nothing)
+                return int(row), StrongestPartners(int(n), starts, partners, evidence)
+        return None
+
+    def offer(self, step: Step, so_far: Callable[[], StrongestPartners]) -> None:
+        """Store the pairs kept so far if another part of all pairs is done."""
+        parts = max(1, min(self.PARTS, step.total // self.PAIRS_A_PART))
+        part = parts * step.done // max(step.total, 1) + self.PARTS - parts
+        if part <= max(self._stored, self.PARTS - parts):
+            return
+        self._stored = part
+        found = so_far()
+        answer = [step.row, found.n_variables, found.starts, found.partners, found.evidence]
+        self._checkpoint.recall(self._question(part), lambda: answer)
+
+    def _question(self, part: int) -> object:
+        return ("screen", asdict(self._rule), part)
+
+
+def _nothing() -> Any:
+    return None
 
 
 class CheckpointedCounts:
@@ -109,6 +146,18 @@ class CheckpointedCounts:
             question = ("all_pairs_blocks", kernel, xs)
             yield xs, self._checkpoint.recall(question, partial(counts.reduce_pairs, kernel, xs))
 
+    def screen(
+        self,
+        k: int | None = 20,
+        *,
+        threshold: float | None = None,
+        statistic: ScreenStatistic = "g2",
+        monitor: Monitor = SILENT,
+    ) -> StrongestPartners:
+        """Return the strongest partners of each variable; the pairs kept so far are stored from time to time."""
+        rule = ScreenRule(k=k, threshold=threshold, statistic=statistic)
+        return run(self._counts.pair_scan(rule), monitor, StoredLists(self._checkpoint, rule))
+
     def reduce_many(
         self, kernel: Kernel, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]
     ) -> list[FloatArray]:
@@ -140,21 +189,6 @@ class CheckpointedCounts:
         if not isinstance(self._counts, Counts):
             return None
         return CheckpointedSubsets(self._counts.subsets(kernel, level), self._checkpoint, (kernel, level))
-
-    def screen(self, k: int | None = 20, *, monitor: Monitor = SILENT, **options: Any) -> StrongestPartners:
-        """Return the strongest partners of each variable, stored once the screen is complete."""
-
-        def find() -> StrongestPartners:
-            found = self._counts.screen(k, monitor=monitor, **options)
-            if not found.complete:
-                raise _Stopped(found)
-            return found
-
-        try:
-            found = self._checkpoint.recall(("screen", k, sorted(options.items())), find)
-        except _Stopped as stopped:
-            return stopped.found  # type: ignore[no-any-return]
-        return found if isinstance(found, StrongestPartners) else StrongestPartners(*found)
 
     def local_climbs(self, kernel: Kernel, log_prior: FloatArray, **price: Any) -> LocalClimbs | None:
         """Return climbs by a local score that store their scans of all variables, where the counts climb."""

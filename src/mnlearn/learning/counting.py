@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mnlearn.checkpoints import Checkpoint
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, check_methods
+from mnlearn.errors import InputError, UnsuitableError, check_methods
 from mnlearn.parallel import Quietly, job_count, limited, run
 from mnlearn.protocols import (
     SILENT,
@@ -27,6 +27,8 @@ from mnlearn.protocols import (
 )
 from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.moments import Moments
+from mnlearn.statistics.screening import PairScan, ScreenRule, StrongestPartners
+from mnlearn.statistics.screening import run as run_screen
 from mnlearn.statistics.testwise_moments import TestwiseMoments
 
 _log = logging.getLogger("mnlearn.learning")
@@ -49,14 +51,19 @@ class Counting:
         Bytes beyond the data, as for `Counts`.
     checkpoint
         Stores the answers.
+    device
+        Where tables are counted; None for the processor.
     """
 
     n_jobs: int | None = None
     client: Any = None
     max_memory: int | None = None
     checkpoint: Checkpoint | None = None
+    device: str | None = None
 
     def __post_init__(self) -> None:
+        if self.device is not None:
+            raise InputError(f"device must be None, for the processor; got {self.device!r}. Leave it out.")
         job_count(self.n_jobs)  # raises: some methods never use it
         if self.client is not None:
             check_methods("client", self.client, ("nthreads", "run"), "Make a distributed.Client('address:port').")
@@ -79,6 +86,27 @@ class Counting:
 
         made = CheckpointedTestwiseMoments if dataset.gaps else CheckpointedMoments
         return made(dataset, self.checkpoint, n_jobs=self.n_jobs)
+
+    def screen(self, dataset: Dataset, rule: ScreenRule, monitor: Monitor = SILENT) -> StrongestPartners:
+        """Return the strongest partners of each variable."""
+        scan = self._pair_scan(dataset, rule)
+        if self.checkpoint is None:
+            return run_screen(scan, monitor)
+        from mnlearn.learning.checkpointed import StoredLists
+
+        return run_screen(scan, monitor, StoredLists(self.checkpoint, rule))
+
+    def _pair_scan(self, dataset: Dataset, rule: ScreenRule) -> PairScan:
+        """Return the scan of all pairs that fits the data."""
+        if all(dataset.cards):
+            return self._counts(dataset).pair_scan(rule)
+        check_all_continuous(dataset)
+        self._refuse_client("continuous variables, whose correlations are quick to compute")
+        from mnlearn.statistics.correlation_screen import CorrelationScreen, RowScreen
+
+        if dataset.gaps:
+            return RowScreen(TestwiseMoments(dataset, n_jobs=self.n_jobs), rule)
+        return CorrelationScreen(dataset, rule)
 
     def own_threads(self, judge: str) -> int | None:
         """Return the number of threads of a judge that reads the data itself, without workers and checkpoints."""
@@ -106,6 +134,16 @@ class Counting:
     def _refuse_client(self, what: str) -> None:
         if self.client is not None:
             raise InputError(f"client is for tables of a packed file; it does not help {what}. Leave it out.")
+
+
+def check_all_continuous(dataset: Dataset) -> None:
+    """Raise UnsuitableError unless all variables are continuous."""
+    for name, kind in zip(dataset.names, dataset.kinds, strict=True):
+        if kind != "continuous":
+            raise UnsuitableError(
+                f"a screen needs variables that are all categorical or all continuous; {name!r} is {kind} beside "
+                "others. Use discretize='frequency', or select columns of one kind."
+            )
 
 
 def cost_of_gaps(judge: object) -> dict[str, int]:

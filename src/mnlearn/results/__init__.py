@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
     from mnlearn.results.predictability import Predictability
     from mnlearn.results.resampling import Resampling
+    from mnlearn.results.screened import Screened
     from mnlearn.results.stability import Stability
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "NetworkDifference",
     "Predictability",
     "Resampling",
+    "Screened",
     "Stability",
     "Why",
 ]
@@ -34,6 +36,6 @@ if not TYPE_CHECKING:
 
     _MODULES = (
         *("blanket", "difference", "edges", "explain", "groups", "intervals", "learned", "predictability"),
-        *("resampling", "stability"),
+        *("resampling", "screened", "stability"),
     )
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

@@ -28,7 +28,7 @@ from mnlearn.statistics.evidence_scans import EvidenceScans
 from mnlearn.statistics.local_climbs import NativeClimbs
 from mnlearn.statistics.native_search import UNREADABLE, BlanketScans, SubsetScans, check_level, question, refusal
 from mnlearn.statistics.observed import Observed
-from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, StrongestPartners, screen_by_blocks
+from mnlearn.statistics.screening import NativeScreen, ScreenRule, ScreenStatistic, StrongestPartners, run
 from mnlearn.statistics.tables import complete_tables
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer
@@ -238,7 +238,11 @@ class Counts(BlanketScans):
         >>> [array.tolist() for array in partners.pairs()]
         [[0], [1], [49.90659713745117]]
         """
-        return screen_by_blocks(self, ScreenRule(k=k, threshold=threshold, statistic=statistic), monitor)
+        return run(self.pair_scan(ScreenRule(k=k, threshold=threshold, statistic=statistic)), monitor)
+
+    def pair_scan(self, rule: ScreenRule) -> NativeScreen:
+        """Return the scan of all pairs by which `screen` finds the strongest."""
+        return NativeScreen(self._store, rule, self._threads)
 
     def reduce_many(
         self, kernel: Kernel, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]

@@ -24,7 +24,7 @@ from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArra
 from mnlearn.statistics.correlation import correlation_of_covariance, correlation_of_rows
 from mnlearn.statistics.native_search import UNREADABLE, SubsetScans, check_level
 from mnlearn.statistics.residuals import REDUNDANT, Residuals
-from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, StrongestPartners
+from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, StrongestPartners, run
 
 EXPLAINED = 1e-10
 """Share of its own variance below which the residual of a variable given others counts as zero.
@@ -228,16 +228,14 @@ class Moments:
     ) -> StrongestPartners:
         """Return the strongest partners of each variable by marginal correlation, as `Counts.screen` does.
 
-        The evidence is −N log(1 − r²), the likelihood ratio of two Gaussian variables. `CorrelationScreen` returns the
+        The evidence is −N log(1 − r²), the likelihood ratio of two Gaussian variables. A `CorrelationScreen` finds the
         same without the correlation matrix that these moments hold.
         """
-        from mnlearn.statistics.correlation_screen import CorrelationScreen, screen_of_rows
+        from mnlearn.statistics.correlation_screen import CorrelationScreen, RowScreen
 
-        if self._residuals is not None:
-            screen = CorrelationScreen(self._residuals.dataset)
-            return screen.screen(k, threshold=threshold, statistic=statistic, monitor=monitor)
         rule = ScreenRule(k=k, threshold=threshold, statistic=statistic)
-        return screen_of_rows(self, rule, monitor)
+        residuals = self._residuals
+        return run(RowScreen(self, rule) if residuals is None else CorrelationScreen(residuals.dataset, rule), monitor)
 
     def measured(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, IntArray]:
         """Return the partial correlations of x with each y given z, and the number of rows behind each."""

@@ -11,11 +11,12 @@ not on threads, blocks, shards or the code path.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from statistics import NormalDist
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ KERNELS = {"g2": kernels.g2, "x2": kernels.chi2, "mi": kernels.mi}
 MOST_ENTRIES = 1 << 29
 """Entries that a screen by threshold may list, two a pair: 4 GB."""
 PAIRS_TOGETHER = 1 << 22  # of a block that is scored in memory
+PAIRS_BETWEEN_LOOKS = 1 << 25  # at the monitor: 50 ms on one core
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +140,97 @@ def kept(lists: _core.PartnerLists, n_variables: int, *, complete: bool = True) 
     return StrongestPartners(n_variables, *lists.lists(), complete=complete)
 
 
+class Step(NamedTuple):
+    """How far a screen is: the first row that is left, the pairs that are done, and all pairs."""
+
+    row: int
+    done: int
+    total: int
+
+
+class PairScan(Protocol):
+    """All pairs of some variables, row by row, pushed to lists.
+
+    A row is a variable with some of the others; every pair belongs to one row.
+    """
+
+    @property
+    def n_variables(self) -> int: ...
+    @property
+    def lists(self) -> _core.PartnerLists: ...
+    def scan(self, first: int) -> Iterator[Step]:
+        """Push the pairs of the rows from the first on; yield after each block of rows."""
+        ...
+
+
+class Snapshots(Protocol):
+    """Store of pairs kept so far, from which a scan can be resumed."""
+
+    def latest(self) -> tuple[int, StrongestPartners] | None:
+        """Return the last stored pairs and the first row that they lack."""
+        ...
+
+    def offer(self, step: Step, so_far: Callable[[], StrongestPartners]) -> None:
+        """Store the pairs kept so far, if it is time."""
+        ...
+
+
+def run(scan: PairScan, monitor: Monitor = SILENT, snapshots: Snapshots | None = None) -> StrongestPartners:
+    """Scan all rows and return the pairs that are kept; not all are scanned if the monitor cancels."""
+    stored = None if snapshots is None else snapshots.latest()
+    first = 0
+    if stored is not None:
+        first, partners = stored
+        scan.lists.push(*partners.pairs())
+    for step in scan.scan(first):
+        if snapshots is not None:
+            snapshots.offer(step, partial(kept, scan.lists, scan.n_variables))
+        monitor.progress(step.done, step.total, "screening pairs")
+        if step.done < step.total and monitor.cancelled():
+            return kept(scan.lists, scan.n_variables, complete=False)
+    return kept(scan.lists, scan.n_variables)
+
+
+class NativeScreen:
+    """Scan of a data set in the native core, in an order of rows of its own.
+
+    A device that filters pairs itself pushes the pairs that pass: see `pairs` for the ways that the core offers.
+
+    Parameters
+    ----------
+    store
+        The data set.
+    rule
+        Which pairs are kept.
+    n_threads
+        Number of threads.
+
+    Attributes
+    ----------
+    lists
+        The pairs kept so far. ``lists.bars()`` has, for each variable, the evidence below which no partner is needed.
+    pairs
+        Scores pairs and pushes them to the lists, with the same bits in each of three ways: ``pairs.scan(first, last,
+        n_threads)`` takes whole rows, each once and in any order; ``pairs.push_binary(xs, ys, both)`` takes pairs of
+        binary variables with the number of rows in which both have code 1; ``pairs.push_pairs(xs, ys, n_threads)``
+        counts any pairs.
+    """
+
+    def __init__(self, store: _core.Store, rule: ScreenRule, n_threads: int) -> None:
+        self.lists = rule.lists(store.n_variables, store.n_rows)
+        self.pairs = _core.PairScreen(store, self.lists, rule.kernel.name, n_threads)
+        self.n_variables, self._n_threads = store.n_variables, n_threads
+        self._together = max(16, min(2048, PAIRS_BETWEEN_LOOKS // max(self.pairs.size, 1)))
+
+    def scan(self, first: int) -> Iterator[Step]:
+        """Scan the rows from the first on, in blocks of about 50 ms."""
+        size = self.pairs.size
+        for start in range(first, size, self._together):
+            stop = min(start + self._together, size)
+            self.pairs.scan(start, stop, self._n_threads)
+            yield Step(stop, pairs_before(size, stop), pairs_before(size, size))
+
+
 class PairStatistics(Protocol):
     """Statistics that score every pair with x in a range."""
 
@@ -148,17 +241,21 @@ class PairStatistics(Protocol):
     def reduce_pairs(self, kernel: Kernel, xs: range) -> FloatArray: ...
 
 
-def screen_by_blocks(statistics: PairStatistics, rule: ScreenRule, monitor: Monitor = SILENT) -> StrongestPartners:
-    """Score all pairs, some x at a time, and keep the strongest."""
-    n = statistics.n_variables
-    lists = rule.lists(n, statistics.n_rows)
-    for xs in blocks_of_pairs(n, PAIRS_TOGETHER):
-        if monitor.cancelled():
-            return kept(lists, n, complete=False)
-        evidence = rule.evidence(statistics.reduce_pairs(rule.kernel, xs))
-        push_block(lists, xs, n, evidence)
-        monitor.progress(pairs_before(n, xs.stop), pairs_before(n, n), "screening pairs")
-    return kept(lists, n)
+class BlockScreen:
+    """Scan by statistics that score blocks of pairs, without a filter: rows are the variables in their order."""
+
+    def __init__(self, statistics: PairStatistics, rule: ScreenRule) -> None:
+        self.n_variables = statistics.n_variables
+        self.lists = rule.lists(self.n_variables, statistics.n_rows)
+        self._statistics, self._rule = statistics, rule
+
+    def scan(self, first: int) -> Iterator[Step]:
+        """Score the rows from the first on, in blocks of 4 million pairs."""
+        n = self.n_variables
+        for xs in blocks_of_pairs(n, PAIRS_TOGETHER, first):
+            evidence = self._rule.evidence(self._statistics.reduce_pairs(self._rule.kernel, xs))
+            push_block(self.lists, xs, n, evidence)
+            yield Step(xs.stop, pairs_before(n, xs.stop), pairs_before(n, n))
 
 
 def push_block(lists: _core.PartnerLists, xs: range, n_variables: int, evidence: NDArray[np.float32]) -> None:
@@ -176,9 +273,8 @@ def pairs_before(n_variables: int, x: int) -> int:
     return x * (2 * n_variables - x - 1) // 2
 
 
-def blocks_of_pairs(n_variables: int, most: int) -> Iterator[range]:
-    """Yield ranges of x with at most `most` pairs x < y each, but at least one x."""
-    first = 0
+def blocks_of_pairs(n_variables: int, most: int, first: int = 0) -> Iterator[range]:
+    """Yield ranges of x from the first on with at most `most` pairs x < y each, but at least one x."""
     while first < n_variables - 1:
         last = first + 1
         while last < n_variables - 1 and pairs_before(n_variables, last + 1) - pairs_before(n_variables, first) <= most:

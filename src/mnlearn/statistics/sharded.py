@@ -27,7 +27,7 @@ from mnlearn.protocols.statistics import FloatArray, Indices, IntArray, Kernel, 
 from mnlearn.statistics.counts import check_evidence
 from mnlearn.statistics.evidence_scans import EvidenceScans, Kind, bounds
 from mnlearn.statistics.native_search import question
-from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, StrongestPartners, screen_by_blocks
+from mnlearn.statistics.screening import BlockScreen, ScreenRule, ScreenStatistic, StrongestPartners, run
 from mnlearn.statistics.tables import PackedTables, ShardTable, TableScorer, add_shard_tables, complete_tables
 from mnlearn.statistics.workers import (
     ClusterExecutor,
@@ -181,7 +181,11 @@ class ShardedCounts:
 
         A pair of binary variables takes 4 to 16 bytes from each shard.
         """
-        return screen_by_blocks(self, ScreenRule(k=k, threshold=threshold, statistic=statistic), monitor)
+        return run(self.pair_scan(ScreenRule(k=k, threshold=threshold, statistic=statistic)), monitor)
+
+    def pair_scan(self, rule: ScreenRule) -> BlockScreen:
+        """Return the scan of all pairs by which `screen` finds the strongest."""
+        return BlockScreen(self, rule)
 
     def local(self, kernel: Kernel, x: int, z: VarSet) -> FloatArray:
         """Score the table of x given z alone."""

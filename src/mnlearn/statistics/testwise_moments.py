@@ -17,11 +17,11 @@ from mnlearn.parallel import job_count
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.protocols.statistics import FloatArray, Indices, IntArray
 from mnlearn.statistics.correlation import standardized_columns
-from mnlearn.statistics.correlation_screen import screen_of_rows
+from mnlearn.statistics.correlation_screen import RowScreen
 from mnlearn.statistics.moments import Moments
 from mnlearn.statistics.native_search import SubsetScans, check_level, question
 from mnlearn.statistics.observed import Observed
-from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, StrongestPartners
+from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, StrongestPartners, run
 
 
 class TestwiseMoments:
@@ -100,7 +100,7 @@ class TestwiseMoments:
         monitor: Monitor = SILENT,
     ) -> StrongestPartners:
         """Return the strongest partners of each variable, each pair from its own rows, as `Moments.screen` does."""
-        return screen_of_rows(self, ScreenRule(k=k, threshold=threshold, statistic=statistic), monitor)
+        return run(RowScreen(self, ScreenRule(k=k, threshold=threshold, statistic=statistic)), monitor)
 
     def partial_correlations(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
         """Return the partial correlation of x with each y given z, each from its own rows."""
