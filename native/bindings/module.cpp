@@ -118,4 +118,5 @@ NB_MODULE(_core, m) {
     bind_correlations(m);
     bind_plan(m);
     bind_columns(m);
+    bind_climbs(m);
 }

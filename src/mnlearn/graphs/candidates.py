@@ -64,17 +64,17 @@ class Candidates:
 
         The partners of x are ``partners[starts[x] : starts[x + 1]]``; every pair is listed from both ends.
         """
-        starts, partners, _ = self.directed()
-        return starts, partners
+        n, u, v = self.n_variables, self.keys // self.n_variables, self.keys % self.n_variables
+        both = np.sort(np.concatenate([self.keys, v * n + u]))  # a fifth of the time of lexsort
+        starts = np.searchsorted(both, np.arange(n + 1, dtype=np.int64) * n)
+        return starts.astype(np.int64), (both % n).astype(np.int32)
 
     def directed(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.intp]]:
         """Return `lists`, and for each partner the place of its pair among the keys."""
-        u, v = self.u, self.v
-        x, y = np.concatenate([u, v]), np.concatenate([v, u])
-        order = np.lexsort((y, x))
-        starts = np.zeros(self.n_variables + 1, dtype=np.int64)
-        np.cumsum(np.bincount(x, minlength=self.n_variables), out=starts[1:])
-        return starts, y[order], order % max(1, len(u))
+        starts, partners = self.lists()
+        x = np.repeat(np.arange(self.n_variables, dtype=np.int64), np.diff(starts))
+        low, high = np.minimum(x, partners), np.maximum(x, partners)
+        return starts, partners, np.searchsorted(self.keys, low * self.n_variables + high)
 
     def places(self, pairs: Collection[Edge]) -> NDArray[np.intp]:
         """Return the places of those of these pairs that are listed."""
@@ -136,10 +136,18 @@ def keys_of(n_variables: int, pairs: NDArray[np.int64]) -> Keys:
 
 def near_pairs(graph: Graph) -> NDArray[np.int64]:
     """Return the pairs that are joined, or have a common neighbour of at most MOST_AROUND neighbours."""
-    edges = np.array(graph.edges, dtype=np.int64).reshape(-1, 2)
+    return _near(graph.n_variables, np.array(graph.edges, dtype=np.int64).reshape(-1, 2))
+
+
+def near_pairs_of(n_variables: int, edges: Keys) -> Keys:
+    """Return the keys of `near_pairs` of the graph with these edges."""
+    return keys_of(n_variables, _near(n_variables, np.stack([edges // n_variables, edges % n_variables], axis=1)))
+
+
+def _near(n_variables: int, edges: NDArray[np.int64]) -> NDArray[np.int64]:
     middle, around = np.concatenate([edges, edges[:, ::-1]]).T
     around = around[np.argsort(middle, kind="stable")]
-    degrees = np.bincount(middle, minlength=graph.n_variables)
+    degrees = np.bincount(middle, minlength=n_variables)
     starts = np.cumsum(degrees) - degrees
     found = [edges]
     for degree in range(2, min(int(degrees.max(initial=0)), MOST_AROUND) + 1):

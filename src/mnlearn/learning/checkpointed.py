@@ -12,9 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mnlearn.checkpoints import Checkpoint
+from mnlearn.checkpoints import Checkpoint, key_of
 from mnlearn.data.dataset import Dataset
+from mnlearn.graphs.variable_lists import VariableLists
 from mnlearn.protocols import (
     NO_TURNS,
     SILENT,
@@ -35,8 +37,10 @@ from mnlearn.protocols import (
     Turns,
     VarSet,
 )
+from mnlearn.protocols.climbs import LocalClimbs
 from mnlearn.statistics.counts import PAIRS_TOGETHER, Counts, pair_blocks
 from mnlearn.statistics.evidence_scans import EvidenceScans, Kind
+from mnlearn.statistics.local_climbs import NativeClimbs
 from mnlearn.statistics.moments import Moments
 from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, Step, StrongestPartners, run
 from mnlearn.statistics.testwise_moments import TestwiseMoments
@@ -188,6 +192,13 @@ class CheckpointedCounts:
             return None
         return CheckpointedSubsets(self._counts.subsets(kernel, level), self._checkpoint, (kernel, level))
 
+    def local_climbs(self, kernel: Kernel, log_prior: FloatArray, **price: Any) -> LocalClimbs | None:
+        """Return climbs by a local score that store their scans of all variables, where the counts climb."""
+        if not isinstance(self._counts, Counts):
+            return None
+        climbs = self._counts.local_climbs(kernel, log_prior, **price)
+        return CheckpointedClimbs(climbs, self._checkpoint, (kernel, log_prior, sorted(price.items())))
+
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
         """Return fits of conditional models, stored as they come from the tables."""
         inside = self._counts.evidence(three_way=three_way)
@@ -199,6 +210,34 @@ class CheckpointedCounts:
 
     def _recall(self, method: str, find: Callable[..., _Answer], *question: Any, **options: Any) -> _Answer:
         return _recall(self._checkpoint, method, find, *question, **options)
+
+
+class CheckpointedClimbs:
+    """Climbs by a local score whose scans of all variables are stored; climbs among candidates are computed again.
+
+    Parameters
+    ----------
+    inside
+        The climbs.
+    checkpoint
+        Where scans are stored.
+    score
+        What identifies the score: its kernel, prior and price.
+    """
+
+    def __init__(self, inside: NativeClimbs, checkpoint: Checkpoint, score: object) -> None:
+        self._checkpoint, self._score, self._strongest = checkpoint, key_of(score), inside.strongest
+        self.locals, self.climb = inside.locals, inside.climb
+        self.removal_gains, self.flips = inside.removal_gains, inside.flips
+
+    def strongest(
+        self, xs: NDArray[np.int32], blankets: VariableLists, k: int, *, ys: VariableLists | None = None
+    ) -> VariableLists:
+        """Return the k variables that improve the blanket of each x most."""
+        lists = [blankets, *([] if ys is None else [ys])]
+        question = ("strongest", self._score, xs, k, [(one.starts, one.members) for one in lists])
+        found: Any = self._checkpoint.recall(question, lambda: self._strongest(xs, blankets, k, ys=ys))
+        return found if isinstance(found, VariableLists) else VariableLists(*found)
 
 
 class CheckpointedMoments(Moments):

@@ -25,6 +25,7 @@ from mnlearn.parallel import job_count
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.protocols.statistics import FloatArray, Indices, IntArray, Kernel, Tables, VarSet
 from mnlearn.statistics.evidence_scans import EvidenceScans
+from mnlearn.statistics.local_climbs import NativeClimbs
 from mnlearn.statistics.native_search import UNREADABLE, BlanketScans, SubsetScans, check_level, question, refusal
 from mnlearn.statistics.observed import Observed
 from mnlearn.statistics.screening import NativeScreen, ScreenRule, ScreenStatistic, StrongestPartners, run
@@ -308,6 +309,34 @@ class Counts(BlanketScans):
         check_level(level)
         tests = _core.count_tests(self._store, kernel.name, kernel.settings, level)
         return SubsetScans(tests, n_threads=self._threads)
+
+    def local_climbs(
+        self,
+        kernel: Kernel,
+        log_prior: FloatArray,
+        *,
+        scale: float = 1.0,
+        weights: FloatArray | None = None,
+        cards: FloatArray | None = None,
+    ) -> NativeClimbs:
+        """Return climbs by the local score scale · kernel − weight of x · configurations + log prior.
+
+        Parameters
+        ----------
+        kernel
+            Kernel with one output: dirichlet or entropy.
+        log_prior
+            Log prior of a blanket by its size, 0 to n − 1.
+        scale
+            Factor of the kernel.
+        weights, cards
+            Price of a configuration of the blanket of each variable, and the states of each that count for it; None if
+            configurations are free.
+        """
+        price = [] if weights is None else weights.tolist()
+        states = [] if cards is None else cards.tolist()
+        settings = (kernel.name, kernel.settings, scale, price, states, log_prior.tolist())
+        return NativeClimbs(_core.LocalScore(self._store, *settings, self._threads))
 
     @cached_property
     def copies(self) -> Mapping[int, int]:
