@@ -199,7 +199,7 @@ SeparatingSets::Change SeparatingSets::flip(std::int32_t u, std::int32_t v) {
     }
     ++now_;  // nothing is inside: no variable is avoided
     Meeting meeting = search(u, v);
-    Change change;
+    Change change{{}, {}, joins};
     if (meeting.met) {
         change.around = changed_around(meeting.found, u, v);
     } else {

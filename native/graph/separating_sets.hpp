@@ -34,6 +34,7 @@ public:
     // Where sep(x; y) may have changed: for x in `around`, and for x and y of which exactly one is in `side`.
     struct Change {
         Variables around, side;
+        bool joins;  // whether the pair is joined now
     };
     Change flip(std::int32_t u, std::int32_t v);
 
