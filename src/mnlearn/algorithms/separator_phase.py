@@ -62,6 +62,8 @@ class SeparatorPhase:
         Absent pairs are fitted where an estimate is this close to the threshold.
     candidates
         Pairs to weigh; None for all.
+    closed
+        Whether no other pair may become a candidate.
     ties
         Association of the variables, and the rounding error of scores.
     surcharge
@@ -77,6 +79,7 @@ class SeparatorPhase:
         *,
         near: float,
         candidates: Candidates | None = None,
+        closed: bool = False,
         ties: tuple[EvidenceAssociation, float] | None = None,
         surcharge: float = 0.0,
     ) -> None:
@@ -92,7 +95,8 @@ class SeparatorPhase:
         self._judge, self._monitor, self._n, self._known = judge, monitor, n, known
         self._separators = Separators(graph)
         self._n_pairs = n * (n - 1) // 2
-        self._candidates = every_pair(n) if candidates is None else candidates.with_graph(graph)
+        self._closed = closed
+        self._candidates = every_pair(n) if candidates is None else candidates.around(graph, closed=closed)
         self._flips: Counter[Edge] = Counter()
         self._rivals: Rivals | None = None  # of the graph as it is; known in the end
         self._rival_evidence: dict[tuple[int, int, int], float] = {}
@@ -152,10 +156,10 @@ class SeparatorPhase:
     def log_odds(self) -> FloatArray:
         """Return the log-odds of every pair; pairs that are no candidates have their mean.
 
-        −inf on the diagonal and for forbidden pairs.
+        −inf on the diagonal, for forbidden pairs, and for those that a list of candidates leaves out.
         """
         mean = self._candidates.mean_odds_of_others
-        odds = np.full((self._n, self._n), log(mean) - self._prices()[0] if mean else 0.0)
+        odds = np.full((self._n, self._n), log(mean) - self._prices()[0] if mean else -inf)
         u, v = self._ends
         odds[u, v] = odds[v, u] = np.where(self._allowed | self._present, self._odds(), -inf)
         np.fill_diagonal(odds, -inf)
@@ -348,7 +352,7 @@ class SeparatorPhase:
 
     def _refresh_all(self) -> bool:
         """Compute the evidence of all pairs whose separators have changed; return False if none has."""
-        if self._candidates.n_others:
+        if self._candidates.n_others and not self._closed:
             self._extend()
         return self._refresh(np.flatnonzero(self._stale[0] | self._stale[1]))
 

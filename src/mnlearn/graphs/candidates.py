@@ -99,6 +99,17 @@ class Candidates:
         """Return these pairs with those that are joined in a graph, or at distance two; itself if none is new."""
         return self.with_keys(keys_of(graph.n_variables, near_pairs(graph))) if self.n_others else self
 
+    def around(self, graph: Graph, *, closed: bool) -> Candidates:
+        """Return these pairs with those that are joined in a graph; unless closed, also those at distance two."""
+        if not closed:
+            return self.with_graph(graph)
+        return self.with_keys(keys_of(graph.n_variables, np.array(graph.edges, dtype=np.int64).reshape(-1, 2)))
+
+    def only(self, graph: Graph) -> Graph:
+        """Return the graph with those of its edges that are listed."""
+        u, v = np.divmod(self.keys[self.places(graph.edges)], self.n_variables)
+        return Graph(graph.n_variables, zip(u.tolist(), v.tolist(), strict=True))
+
 
 class PlacesByVariable:
     """The places of the pairs of each variable among candidates.
