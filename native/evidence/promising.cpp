@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kBlock = 512;         // candidates: their planes stay in the cache
 constexpr std::size_t kTogether = 32;       // variables that share a block: else each would stream all planes
-constexpr float kTiny = 1e-20f;             // in place of a variance of 0, where d is 0 as well
+constexpr float kNoVariance = 1e30f;        // in place of 0: d is 0 there, but for rounding
 constexpr double kStratumPrice = M_PI / 8;  // times its rows: a y that splits them evenly
 
 // The strata of one x: what d_s and v_s need.
@@ -107,7 +107,7 @@ private:
             const float d = here - stratum.share * all, v = stratum.spread * (all * (stratum.rows - all));
             sum_[j] += d;
             variance_[j] += v;
-            squares_[j] += d * d / std::max(v, kTiny);
+            squares_[j] += d * d / (v > 0.0f ? v : kNoVariance);
         }
     }
 
