@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "data": {"errors", "_validate", "_atomic_files", "protocols", "parallel", "_core"},
     "statistics": {"errors", "_ties", "protocols", "parallel", "data", "_core"},
     "independence": {"errors", "_ties", "protocols", "graphs.graph", "statistics"},
-    "scores": {"errors", "_ties", "protocols", "graphs.graph", "data", "statistics"},
+    "scores": {"errors", "_ties", "protocols", "graphs.graph", "graphs.candidates", "data", "statistics"},
     "algorithms": {
         *("errors", "_ties", "protocols", "graphs.graph", "graphs.pdag", "graphs.separating_sets"),
         *("graphs.strongest_pairs", "graphs.candidates"),

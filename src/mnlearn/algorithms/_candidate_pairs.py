@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from mnlearn.algorithms._search import Constraints, check_cancelled
 from mnlearn.algorithms.screening import Screening
 from mnlearn.graphs.candidates import Candidates, Keys, keys_of
 from mnlearn.graphs.strongest_pairs import StrongestPairs
-from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Indices, Monitor, VarSet
+from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Indices, Monitor, ScreeningJudge, VarSet
 
 MOST_FOR_ALL_PAIRS = 1000  # variables; of more a screen chooses the candidates
 MOST_FOR_EVIDENCE = 5000  # variables; of more, all pairs are ranked by a faster statistic of the judge
@@ -54,7 +55,7 @@ def strongest_pairs(
             strongest.add(x, row)
         found = Candidates(n, strongest.keys(), strongest.mean_odds_of_others())
         return found.without(known.fixed), strongest.varies()
-    given = Screening(k=k, listed=listed).strongest(judge, monitor)  # type: ignore[arg-type] - it has strongest
+    given = Screening(k=k, listed=listed).strongest(cast(ScreeningJudge, judge), monitor)
     check_cancelled(monitor)
     return replace(given, mean_odds_of_others=sampled_odds(judge, given, monitor)).without(known.fixed), _vary(given)
 

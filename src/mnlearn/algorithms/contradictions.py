@@ -79,7 +79,7 @@ class Contradictions:
 
     def _places(self, blocks: IntArray) -> IntArray:
         """Return the places in each block, in rows; the last block repeats its last place."""
-        return np.minimum(blocks[:, None] * BLOCK + np.arange(BLOCK), len(self._evidence) - 1)
+        return np.asarray(np.minimum(blocks[:, None] * BLOCK + np.arange(BLOCK), len(self._evidence) - 1))
 
     def _excess(self, places: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return evidence less price of absent pairs, and of those only estimated; and the reverse of present ones."""

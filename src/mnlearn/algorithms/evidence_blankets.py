@@ -188,6 +188,12 @@ class EvidenceBlankets:
         """Return the graph that joins x and y when one is in the blanket of the other."""
         return Graph(len(self.climbs), [(c.x, y) for c in self.climbs for y in c.blanket])
 
+    def release(self) -> None:
+        """Free the memory of the climbs, of which only the blankets are kept."""
+        nothing = np.empty(0, dtype=np.int32)
+        for climb in self.climbs:
+            climb.outside, climb.strongest, climb.paired = nothing, None, None
+
     def evidence(self) -> dict[tuple[int, int], float]:
         """Return the evidence for y to x given the rest of its blanket, where y is in that of x or x in that of y."""
         found: dict[tuple[int, int], float] = {}

@@ -177,6 +177,7 @@ class SeparatorEvidence:
             else:
                 graph = self._start(blankets, known)
                 score = with_fitted_prior(score, graph, blankets)
+                blankets.release()
                 phase = SeparatorPhase(
                     score,
                     graph,
@@ -204,9 +205,13 @@ class SeparatorEvidence:
                 cost["candidate_pairs"] = phase.n_weighed
         cost["seconds"] = perf_counter() - started
         found = Result(
-            graph, None, support, converged, cost, vars(self).copy(), support_scale="log_odds", probabilistic=True
+            graph, None, support, converged, cost, self._settings(), support_scale="log_odds", probabilistic=True
         )
         return replace(found, log_odds=phase.log_odds()) if phase and phase.weighed and self.keep_pairs else found
+
+    def _settings(self) -> dict[str, object]:
+        """Return the settings; candidates only where there are any."""
+        return {name: value for name, value in vars(self).items() if name != "candidates" or value is not None}
 
     def _start(self, blankets: EvidenceBlankets, known: Constraints) -> Graph:
         """Return where the separator phase starts."""
@@ -252,8 +257,8 @@ def with_fitted_prior(judge: EvidenceScore, graph: Graph, found: EvidenceBlanket
     """Return the judge with its prior fitted to the candidate pairs given the neighbours in a graph, if it can."""
     if not isinstance(judge, FittedPrior):
         return judge
-    every = found.candidates is None
-    listed = every_pair(graph.n_variables) if every else found.candidates.around(graph, closed=found.closed)
+    chosen = found.candidates
+    listed = every_pair(graph.n_variables) if chosen is None else chosen.around(graph, closed=found.closed)
     blankets = [graph.neighbors(x) for x in range(graph.n_variables)]
     return judge.fitted_to(blankets, listed.partners())
 

@@ -144,7 +144,8 @@ class PlacesByVariable:
 def _runs(begins: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the whole numbers from each begin to before its end, one run after the other."""
     sizes = ends - begins
-    return np.arange(sizes.sum()) + np.repeat(begins - np.cumsum(sizes) + sizes, sizes)
+    found: NDArray[np.intp] = np.arange(sizes.sum()) + np.repeat(begins - np.cumsum(sizes) + sizes, sizes)
+    return found
 
 
 def pairs_of_lists(n_variables: int, starts: NDArray[np.int64], partners: NDArray[np.int32]) -> Candidates:

@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mnlearn.errors import InputError, UnsuitableError, is_masked_array, is_number
+from mnlearn.graphs.candidates import Candidates
 from mnlearn.graphs.graph import Edge, Graph, check_graph
-from mnlearn.protocols import FloatArray, Indices, LocalScore, VarSet
+from mnlearn.protocols import FloatArray, Indices, LocalScore, Monitor, VarSet
 
 
 class Decomposed(ABC):
@@ -239,6 +240,17 @@ def require_complete(score: str, statistics: object) -> None:
             f"{score} needs complete data; {name!r} has missing values (missing='testwise'), and terms of different "
             "rows cannot be compared. Use missing='drop_rows', or the score ib or bjp."
         )
+
+
+def screened_pairs(statistics: Any, k: int, monitor: Monitor) -> Candidates:
+    """Return the pairs that are among the k strongest of either variable by marginal evidence."""
+    if not hasattr(statistics, "screen"):
+        raise UnsuitableError(
+            f"a screen needs statistics that find the strongest partners; a {type(statistics).__name__} has no screen. "
+            "Use Counts, or give the candidates."
+        )
+    found: Candidates = statistics.screen(k, monitor=monitor).candidates()
+    return found
 
 
 class Work(dict[str, int]):

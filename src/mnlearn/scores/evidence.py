@@ -39,7 +39,7 @@ from mnlearn.errors import UnsuitableError
 from mnlearn.graphs.candidates import Candidates, keys_of
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import SILENT, FloatArray, Indices, IntArray, Monitor, PairEvidence, VarSet
-from mnlearn.scores._local import Decomposed, Work
+from mnlearn.scores._local import Decomposed, Work, screened_pairs
 from mnlearn.statistics.evidence_scans import EvidenceScans, LocalFits
 
 RANKED_TOGETHER = 1 << 25  # pairs that are ranked between two looks at the monitor
@@ -206,13 +206,7 @@ class HybridEvidence(PairwiseEvidence):
 
     def strongest(self, k: int, monitor: Monitor = SILENT) -> Candidates:
         """Return the pairs that are among the k strongest of either variable by G²."""
-        if not hasattr(self.statistics, "screen"):
-            raise UnsuitableError(
-                f"a screen needs statistics that find the strongest partners; a {type(self.statistics).__name__} has "
-                "no screen. Use Counts, or give the candidates."
-            )
-        found: Candidates = self.statistics.screen(k, monitor=monitor).candidates()
-        return found
+        return screened_pairs(self.statistics, k, monitor)
 
     def strongest_given(self, xs: Indices, blankets: Sequence[VarSet], k: int, monitor: Monitor = SILENT) -> Candidates:
         """Return the pairs of each x with the k variables that promise most given its blanket.

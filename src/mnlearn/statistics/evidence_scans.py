@@ -65,7 +65,7 @@ class EvidenceScans:
     """
 
     _rows: Callable[..., FloatArray] | None = None
-    _store: _core.Store | None = None  # None where rows are in shards
+    _store: _core.Store  # none where rows are in shards
 
     def __init__(self, store: _core.Store, *, three_way: bool, n_threads: int) -> None:
         self._store, self._three_way, self._threads = store, three_way, n_threads
@@ -109,7 +109,7 @@ class EvidenceScans:
 
     def ranks_all(self, z: VarSet) -> bool:
         """Return whether `most_promising` can rank all variables given this set."""
-        return len(z) <= MOST_GIVEN and self._store is not None and _core.has_promising(self._store)
+        return len(z) <= MOST_GIVEN and hasattr(self, "_store") and _core.has_promising(self._store)
 
     def most_promising(
         self, xs: Indices, zs: Sequence[VarSet], k: int, above: float
