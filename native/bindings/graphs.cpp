@@ -50,7 +50,7 @@ nb::tuple py_flip(SeparatingSets& self, std::int32_t u, std::int32_t v) {
         throw std::invalid_argument("u and v must be two different variables, 0 to " + std::to_string(n - 1) +
                                     "; got " + std::to_string(u) + " and " + std::to_string(v) + ". Correct them.");
     const SeparatingSets::Change change = self.flip(u, v);
-    return nb::make_tuple(array_from(change.around), array_from(change.side));
+    return nb::make_tuple(array_from(change.around), array_from(change.side), change.joins);
 }
 
 void make_strongest_partners(StrongestPartners* self, std::size_t n, std::size_t k) {
@@ -97,10 +97,11 @@ void bind_graphs(nb::module_& m) {
              "ys"_a, "The number of sep(x; y) of each pair; equal sets have equal numbers.")
         .def("set", &SeparatingSets::set, nb::sig("def set(self, number: int) -> list[int]"), "number"_a,
              "The set of a number, in ascending order.")
-        .def("flip", &py_flip, nb::sig("def flip(self, u: int, v: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]"),
-             "u"_a, "v"_a,
+        .def("flip", &py_flip,
+             nb::sig("def flip(self, u: int, v: int) -> tuple[NDArray[np.int32], NDArray[np.int32], bool]"), "u"_a,
+             "v"_a,
              "Flip a pair. sep(x; y) may have changed for x among the first, and for x and y of which exactly one is "
-             "among the second.");
+             "among the second. The last says whether the pair is joined now.");
     nb::class_<StrongestPartners>(m, "StrongestPartners", "The strongest partners of each variable, row by row.")
         .def("__init__", &make_strongest_partners, nb::sig("def __init__(self, n_variables: int, k: int) -> None"),
              "n_variables"_a, "k"_a)

@@ -5,6 +5,7 @@
 #include "bindings/arrays.hpp"
 #include "evidence/evidence.hpp"
 #include "evidence/logistic_path.hpp"
+#include "evidence/promising.hpp"
 #include "sampling/gibbs.hpp"
 #include "sampling/markovian.hpp"
 #include "store/coding.hpp"
@@ -101,6 +102,31 @@ Doubles py_evidence(const PyStore& data, Vector<double> n_states, Vector<double>
     return give<Doubles>(std::move(out), {rows, columns});
 }
 
+nb::tuple py_most_promising(const PyStore& data, Vector<std::int32_t> xs, Vector<std::int64_t> z_starts,
+                            Vector<std::int32_t> zs, std::size_t k, double above, int n_threads) {
+    const std::vector<std::int64_t> none(xs.shape(0) + 1);
+    const EvidenceBatch batch{span_of(xs), span_of(z_starts), span_of(zs), none, {}};
+    check_batch(*data.store, batch);
+    if (k == 0 || !has_promising(*data.store))
+        throw std::invalid_argument("a ranking needs k from 1, and complete binary variables without repeats.");
+    for (std::size_t s = 0; s < batch.xs.size(); ++s)
+        if (batch[s].z.size() > kMostGiven)
+            throw std::invalid_argument("z must have at most " + std::to_string(kMostGiven) + " members.");
+    std::vector<std::vector<std::int32_t>> found;
+    {
+        nb::gil_scoped_release unlocked;
+        found = most_promising(*data.store, batch, k, static_cast<float>(above), n_threads);
+    }
+    std::size_t size = 0;
+    auto starts = std::make_unique<std::int64_t[]>(found.size() + 1);
+    for (std::size_t s = 0; s < found.size(); ++s) starts[s + 1] = static_cast<std::int64_t>(size += found[s].size());
+    auto ys = std::make_unique_for_overwrite<std::int32_t[]>(size);
+    for (std::size_t s = 0; s < found.size(); ++s) std::copy(found[s].begin(), found[s].end(), ys.get() + starts[s]);
+    using Starts = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
+    using Members = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
+    return nb::make_tuple(give<Starts>(std::move(starts), {found.size() + 1}), give<Members>(std::move(ys), {size}));
+}
+
 nb::tuple py_fit_logistic(Matrix<double> design, Vector<double> total, Vector<double> ones, Vector<double> penalty,
                           double ridge, double tolerance, Vector<double> start, const std::string& level) {
     const std::size_t n_rows = design.shape(0), n_columns = design.shape(1);
@@ -172,6 +198,16 @@ void bind_models(nb::module_& m) {
     m.def("evidence", &py_evidence, "store"_a, "n_states"_a, "offset"_a, "gift"_a, "kind"_a, "xs"_a, "z_starts"_a,
           "zs"_a, "y_starts"_a, "ys"_a, "three_way"_a, "thresholds"_a, "n_threads"_a,
           "Local evidence of many scans at once: see native/evidence.hpp for the rows of each kind.");
+    m.def(
+        "has_promising", [](const PyStore& data) { return has_promising(*data.store); }, "store"_a,
+        "Whether most_promising can be asked: all variables are binary, without gaps, and rows are not repeated.");
+    m.def("most_promising", &py_most_promising,
+          nb::sig("def most_promising(store: Store, xs: NDArray[np.int32], z_starts: NDArray[np.int64], "
+                  "zs: NDArray[np.int32], k: int, above: float, n_threads: int) -> "
+                  "tuple[NDArray[np.int64], NDArray[np.int32]]"),
+          "store"_a, "xs"_a, "z_starts"_a, "zs"_a, "k"_a, "above"_a, "n_threads"_a,
+          "The k variables of all that promise most for each x given its z, one x after the other, and where they "
+          "begin.");
     m.def(
         "fit_logistic", &py_fit_logistic,
         nb::sig("def fit_logistic(design: NDArray[np.float64], total: NDArray[np.float64], ones: NDArray[np.float64], "

@@ -1,6 +1,7 @@
 #include "graph/separating_sets.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace mnlearn {
@@ -32,90 +33,149 @@ SeparatingSets::SeparatingSets(std::size_t n_variables, std::span<const std::int
     : neighbors_(n_variables),
       inside_(n_variables),
       labelled_(n_variables),
-      met_(n_variables),
       seen_(n_variables),
       component_(n_variables),
-      parent_(n_variables) {
+      next_(n_variables),
+      parent_(n_variables),
+      part_(n_variables, kNone) {
     for (std::size_t k = 0; k < us.size(); ++k) {
         neighbors_[at(us[k])].push_back(vs[k]);
         neighbors_[at(vs[k])].push_back(us[k]);
     }
     for (Variables& around : neighbors_) std::sort(around.begin(), around.end());
+    label_parts();
 }
 
 bool SeparatingSets::adjacent(std::int32_t u, std::int32_t v) const {
     return std::binary_search(neighbors_[at(u)].begin(), neighbors_[at(u)].end(), v);
 }
 
+// Give the variables of each connected part of the graph a number.
+void SeparatingSets::label_parts() {
+    Variables queue;
+    for (std::size_t root = 0; root < n_variables(); ++root) {
+        if (part_[root] != kNone) continue;
+        part_[root] = n_parts_;
+        queue.assign(1, static_cast<std::int32_t>(root));
+        for (std::size_t k = 0; k < queue.size(); ++k)
+            for (const std::int32_t v : neighbors_[at(queue[k])])
+                if (part_[at(v)] == kNone) {
+                    part_[at(v)] = n_parts_;
+                    queue.push_back(v);
+                }
+        ++n_parts_;
+    }
+}
+
 void SeparatingSets::numbers(std::span<const std::int32_t> xs, std::span<const std::int32_t> ys, std::int32_t* out) {
-    std::vector<std::size_t> starts(n_variables() + 1), order(xs.size());
-    for (const std::int32_t x : xs) ++starts[at(x) + 1];
-    for (std::size_t x = 0; x < n_variables(); ++x) starts[x + 1] += starts[x];
-    for (std::size_t k = 0; k < xs.size(); ++k) order[starts[at(xs[k])]++] = k;
+    std::vector<std::size_t> order(xs.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto earlier = [&](std::size_t j, std::size_t k) { return xs[j] < xs[k]; };
+    if (!std::is_sorted(order.begin(), order.end(), earlier)) std::stable_sort(order.begin(), order.end(), earlier);
     std::int32_t last = kNone;
     for (const std::size_t k : order) {
-        const std::int32_t x = xs[k], y = ys[k];
-        if (x != last) enter(last = x);
-        if (inside(y)) {
-            out[k] = beside(x, y);
-            continue;
-        }
-        Component& component = components_[component_of(y)];
-        if (component.number == kNone) component.number = number_of(component.boundary);
-        out[k] = component.number;
+        if (xs[k] != last) enter(last = xs[k]);
+        out[k] = inside(ys[k]) ? beside(xs[k], ys[k]) : number_outside(xs[k], ys[k]);
     }
 }
 
 // From now on x is looked at: no component outside N[x] is known yet.
 void SeparatingSets::enter(std::int32_t x) {
     ++now_;
-    components_.clear();
+    components_known_ = false;
     inside_[at(x)] = now_;
     for (const std::int32_t a : neighbors_[at(x)]) inside_[at(a)] = now_;
-    n_reachable_ = 0;
+}
+
+// The components of G - N[x] next to N(x), each searched to its end, but one at most.
+void SeparatingSets::find_components(std::int32_t x) {
+    components_known_ = true;
+    components_.clear();
+    active_.clear();
     for (const std::int32_t a : neighbors_[at(x)])
-        n_reachable_ +=
-            !std::all_of(neighbors_[at(a)].begin(), neighbors_[at(a)].end(), [&](std::int32_t v) { return inside(v); });
-}
-
-// The component of y: searched from y until it is exhausted, or its boundary is all that any search can reach.
-std::size_t SeparatingSets::component_of(std::int32_t y) {
-    if (labelled_[at(y)] == now_) return at(component_[at(y)]);
-    const std::size_t here = components_.size();
-    components_.emplace_back();
-    ++mark_;
-    queue_.clear();
-    reach(y, here);
-    for (std::size_t k = 0; k < queue_.size() && components_[here].boundary.size() < n_reachable_; ++k)
-        for (const std::int32_t v : neighbors_[at(queue_[k])]) reach(v, here);
-    std::sort(components_[here].boundary.begin(), components_[here].boundary.end());
-    return here;
-}
-
-// The search for component `here` comes to v: part of its boundary, of the component, or of one that ended early.
-void SeparatingSets::reach(std::int32_t v, std::size_t here) {
-    Component& component = components_[here];
-    if (inside(v)) {
-        if (met_[at(v)] != mark_) component.boundary.push_back(v);
-        met_[at(v)] = mark_;
-    } else if (labelled_[at(v)] != now_) {
-        labelled_[at(v)] = now_;
-        component_[at(v)] = static_cast<std::int32_t>(here);
-        queue_.push_back(v);
-    } else if (at(component_[at(v)]) != here) {
-        for (const std::int32_t a : components_[at(component_[at(v)])].boundary) reach(a, here);
+        for (const std::int32_t v : neighbors_[at(a)]) {
+            if (inside(v) || labelled_[at(v)] == now_) continue;
+            const auto here = static_cast<std::int32_t>(components_.size());
+            labelled_[at(v)] = now_;
+            component_[at(v)] = here;
+            next_[at(v)] = kNone;
+            components_.push_back({v, v, here});
+            active_.push_back(here);
+        }
+    while (active_.size() > 1) {
+        std::erase_if(active_,
+                      [&](std::int32_t here) { return whole(here) != here || components_[at(here)].first == kNone; });
+        if (active_.size() > 1)
+            for (const std::int32_t here : active_) visit_next(whole(here));
     }
+    rest_ = active_.empty() ? kNone : whole(active_.front());
+    for (const std::int32_t a : neighbors_[at(x)])
+        for (const std::int32_t v : neighbors_[at(a)]) {
+            if (inside(v)) continue;
+            Variables& boundary = components_[at(whole(component_[at(v)]))].boundary;
+            if (boundary.empty() || boundary.back() != a) boundary.push_back(a);
+        }
+}
+
+// One step of the search of a component.
+void SeparatingSets::visit_next(std::int32_t here) {
+    const std::int32_t w = components_[at(here)].first;
+    if (w == kNone) return;
+    components_[at(here)].first = next_[at(w)];
+    for (const std::int32_t t : neighbors_[at(w)]) {
+        if (inside(t)) continue;
+        Component& component = components_[at(here)];
+        if (labelled_[at(t)] == now_) {
+            const std::int32_t there = whole(component_[at(t)]);
+            if (there != here) join(here, there);
+            continue;
+        }
+        labelled_[at(t)] = now_;
+        component_[at(t)] = here;
+        next_[at(t)] = kNone;
+        (component.first == kNone ? component.first : next_[at(component.last)]) = t;
+        component.last = t;
+    }
+}
+
+// Two searches have met: the first goes on with the lists of both.
+void SeparatingSets::join(std::int32_t here, std::int32_t there) {
+    Component &mine = components_[at(here)], &other = components_[at(there)];
+    other.joined_to = here;
+    if (other.first == kNone) return;
+    (mine.first == kNone ? mine.first : next_[at(mine.last)]) = other.first;
+    mine.last = other.last;
+}
+
+std::int32_t SeparatingSets::whole(std::int32_t component) {
+    while (components_[at(component)].joined_to != component) {
+        std::int32_t& up = components_[at(component)].joined_to;
+        up = components_[at(up)].joined_to;  // halves the way for the next time
+        component = up;
+    }
+    return component;
+}
+
+// The number of sep(x; y) of a y outside N[x]. A y without a path to x needs no separator.
+std::int32_t SeparatingSets::number_outside(std::int32_t x, std::int32_t y) {
+    if (part_[at(y)] != part_[at(x)]) return number_of({});
+    if (!components_known_) find_components(x);
+    const std::int32_t here = labelled_[at(y)] == now_ ? whole(component_[at(y)]) : rest_;
+    Component& component = components_[at(here)];
+    if (component.number == kNone) component.number = number_of(component.boundary);
+    return component.number;
 }
 
 // sep(x; y) of a neighbour y: common neighbours, and boundaries of the components adjacent to y.
 std::int32_t SeparatingSets::beside(std::int32_t x, std::int32_t y) {
+    if (!components_known_) find_components(x);
     Variables reached;
     for (const std::int32_t v : neighbors_[at(y)]) {
         if (v == x) continue;
         if (inside(v))
             reached.push_back(v);
         else
-            for (const std::int32_t a : components_[component_of(v)].boundary)
+            for (const std::int32_t a : components_[at(whole(component_[at(v)]))].boundary)
                 if (a != y) reached.push_back(a);
     }
     std::sort(reached.begin(), reached.end());
@@ -139,11 +199,14 @@ SeparatingSets::Change SeparatingSets::flip(std::int32_t u, std::int32_t v) {
     }
     ++now_;  // nothing is inside: no variable is avoided
     Meeting meeting = search(u, v);
-    Change change;
-    if (meeting.met)
+    Change change{{}, {}, joins};
+    if (meeting.met) {
         change.around = changed_around(meeting.found, u, v);
-    else
+    } else {
         change.side = std::move(meeting.found);
+        const std::int32_t part = joins ? part_[at(change.side.front() == u ? v : u)] : n_parts_++;
+        for (const std::int32_t w : change.side) part_[at(w)] = part;
+    }
     if (joins) {
         insert_sorted(neighbors_[at(u)], v);
         insert_sorted(neighbors_[at(v)], u);

@@ -261,7 +261,7 @@ def test_other_forms() -> None:
         ({"alpha": 0.0}, mn.InputError, "alpha must be between 0 and 1"),
         ({"alpha": 1.0}, mn.InputError, "alpha must be between 0 and 1"),
         ({"method": "gsimn", "propagate": True}, mn.InputError, "gsimn has no setting 'propagate'"),
-        ({"propagate": True}, mn.InputError, "sep has no setting 'propagate'; it accepts effort"),
+        ({"propagate": True}, mn.InputError, "sep has no setting 'propagate'; it accepts"),
         ({"method": "pc", "max_conditioning": -1}, mn.InputError, "max_conditioning must be a whole"),
         ({"test": "pcor"}, mn.UnsuitableError, "pcor needs continuous variables"),
         ({"test": "bayes", "alpha": 0.1}, mn.InputError, "bayes has no setting 'alpha'"),

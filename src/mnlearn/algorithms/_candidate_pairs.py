@@ -1,25 +1,31 @@
 """The screen of separator evidence: pairs to weigh by marginal evidence, and by evidence given blankets.
 
 The screen takes every variable's strongest partners by marginal evidence in one pass over all pairs, and later the best
-of all others given the blanket found so far.
+of all others given the blanket found so far. Of very many variables the judge itself finds both, by a statistic that is
+counted faster.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import inf
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.algorithms._search import Constraints, check_cancelled
+from mnlearn.algorithms.screening import Screening
 from mnlearn.graphs.candidates import Candidates, Keys, keys_of
 from mnlearn.graphs.strongest_pairs import StrongestPairs
-from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Monitor, VarSet
+from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Indices, Monitor, ScreeningJudge, VarSet
 
 MOST_FOR_ALL_PAIRS = 1000  # variables; of more a screen chooses the candidates
+MOST_FOR_EVIDENCE = 5000  # variables; of more, all pairs are ranked by a faster statistic of the judge
 STRONGEST, RESCANNED = 20, 20  # least partners of each variable by marginal evidence, and given a blanket
 PAIRS_TOGETHER = 1 << 18  # pairs in one call; the monitor is polled between calls
+PAIRS_SAMPLED, LEAST_SAMPLED = 1 << 23, 32  # pairs, and least variables, of the sample for the odds of other pairs
 
 
 def highest(values: FloatArray, k: int) -> NDArray[np.intp]:
@@ -31,23 +37,65 @@ def highest(values: FloatArray, k: int) -> NDArray[np.intp]:
     return np.sort(np.concatenate([above, level[: k - len(above)]]))
 
 
-def strongest_pairs(judge: EvidenceScore, known: Constraints, monitor: Monitor) -> tuple[Candidates, BoolArray]:
+def strongest_pairs(
+    judge: EvidenceScore, known: Constraints, monitor: Monitor, screening: Screening | None = None
+) -> tuple[Candidates, BoolArray]:
     """Return the pairs that are among the strongest of either variable by marginal evidence, to first order.
 
     And for each variable, whether it has evidence with any other: a constant has none. Evidence for an edge of a pair
-    that is not listed is explained by its neighbours, so the odds of the others are those against an edge.
+    that is not listed is explained by its neighbours, so the odds of the others are those against an edge. Of more than
+    MOST_FOR_EVIDENCE variables the judge lists the pairs by a statistic of its own, and the odds are those of a sample.
     """
     n = judge.n_variables
-    everyone = np.arange(n, dtype=np.int32)
-    strongest = StrongestPairs(n, listed_partners(n))
-    for xs in _blocks(range(n - 1), [n - 1 - x for x in range(n - 1)]):
+    k = listed_partners(n) if screening is None else screening.k
+    listed = None if screening is None else screening.listed
+    if listed is None and (n <= MOST_FOR_EVIDENCE or not hasattr(judge, "strongest")):
+        strongest = StrongestPairs(n, k)
+        for x, row in _marginal_rows(judge, range(n - 1), [range(x + 1, n) for x in range(n - 1)], monitor):
+            strongest.add(x, row)
+        found = Candidates(n, strongest.keys(), strongest.mean_odds_of_others())
+        return found.without(known.fixed), strongest.varies()
+    given = Screening(k=k, listed=listed).strongest(cast(ScreeningJudge, judge), monitor)
+    check_cancelled(monitor)
+    return replace(given, mean_odds_of_others=sampled_odds(judge, given, monitor)).without(known.fixed), _vary(given)
+
+
+def sampled_odds(judge: EvidenceScore, listed: Candidates, monitor: Monitor) -> float:
+    """Return the mean of exp(evidence) of the pairs that are not listed and have evidence against an edge, by a sample.
+
+    The sample is every pair of some variables, which are evenly spaced in the order of their numbers of partners.
+    """
+    n = judge.n_variables
+    starts, partners = listed.lists()
+    size = min(n, max(LEAST_SAMPLED, PAIRS_SAMPLED // n))
+    order = np.lexsort((np.arange(n), np.diff(starts)))
+    xs = np.sort(order[np.arange(size) * n // size]).tolist()
+    yss = [np.delete(np.arange(n, dtype=np.int32), [x, *partners[starts[x] : starts[x + 1]]]) for x in xs]
+    count, odds = 0, 0.0
+    for _, row in _marginal_rows(judge, xs, yss, monitor):
+        against = row[row < 0.0]
+        count, odds = count + len(against), odds + float(np.exp(against).sum())
+    return odds / count if count else 0.0
+
+
+def _marginal_rows(
+    judge: EvidenceScore, xs: Sequence[int], yss: Sequence[Indices], monitor: Monitor
+) -> Iterator[tuple[int, FloatArray]]:
+    """Yield each x with its marginal evidence, to first order, with its ys."""
+    for part in _blocks(range(len(xs)), [len(ys) for ys in yss]):
         check_cancelled(monitor)
-        monitor.progress(xs[0], n, "screen")
-        found = judge.pairs(xs, [frozenset()] * len(xs), [everyone[x + 1 :] for x in xs], fit_above=inf)
-        for x, row in zip(xs, found, strict=True):
-            strongest.add(x, row.log_factor)
-    listed = Candidates(n, strongest.keys(), strongest.mean_odds_of_others())
-    return listed.without(known.fixed), strongest.varies()
+        monitor.progress(part[0], len(xs), "screen")
+        others = [np.asarray(yss[k], dtype=np.int32) for k in part]
+        found = judge.pairs([xs[k] for k in part], [frozenset()] * len(part), others, fit_above=inf)
+        for k, row in zip(part, found, strict=True):
+            yield xs[k], row.log_factor
+
+
+def _vary(listed: Candidates) -> BoolArray:
+    """Return, for each variable, whether it is listed with any other."""
+    found = np.zeros(listed.n_variables, dtype=np.bool_)
+    found[listed.u] = found[listed.v] = True
+    return found
 
 
 def listed_partners(n_variables: int) -> int:
@@ -60,8 +108,13 @@ def rescanned_pairs(
 ) -> Keys:
     """Return the keys of the pairs of each x with the RESCANNED best of all others given its blanket.
 
-    They are ranked by `rankings` of the judge, or to first order. Others that do not vary are left out.
+    They are ranked by `rankings` of the judge, or to first order. Others that do not vary are left out. Of more than
+    MOST_FOR_EVIDENCE variables the judge ranks them by a statistic of its own.
     """
+    if judge.n_variables > MOST_FOR_EVIDENCE and hasattr(judge, "strongest_given"):
+        keys: Keys = judge.strongest_given(xs, blankets, RESCANNED, monitor).keys
+        check_cancelled(monitor)
+        return keys
     rank = getattr(judge, "rankings", judge.estimates)
     n, found = judge.n_variables, [np.empty((0, 2), dtype=np.int64)]
     for part in _blocks(range(len(xs)), [n] * len(xs)):

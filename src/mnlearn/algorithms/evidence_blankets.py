@@ -24,6 +24,7 @@ from mnlearn.algorithms import _candidate_pairs
 from mnlearn.algorithms._association import EvidenceAssociation
 from mnlearn.algorithms._candidate_pairs import highest, rescanned_pairs, strongest_pairs
 from mnlearn.algorithms._search import Constraints, check_cancelled
+from mnlearn.algorithms.screening import Screening
 from mnlearn.graphs.candidates import Candidates, Keys, keys_of, near_pairs
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BatchedEvidence, EvidenceScore, FloatArray, Indices, Monitor, PairEvidence, VarSet
@@ -96,6 +97,8 @@ class EvidenceBlankets:
         May cancel the climb.
     surcharge
         Added to ln n, where these are only some of the variables of a larger network.
+    candidates
+        The only pairs that may join, or how they are found; None for all pairs of few variables and a screen of many.
     """
 
     def __init__(
@@ -107,6 +110,7 @@ class EvidenceBlankets:
         dense: bool,
         monitor: Monitor,
         surcharge: float = 0.0,
+        candidates: Candidates | Screening | None = None,
     ) -> None:
         n = judge.n_variables
         self._judge, self._known, self._look_ahead, self._monitor = batched(judge), known, look_ahead, monitor
@@ -115,7 +119,8 @@ class EvidenceBlankets:
         self.rounding, self.association = ABSOLUTE, EvidenceAssociation(judge)
         self.n_in_pairs = partners_in_pairs(n)
         self.candidates: Candidates | None = None  # None for all pairs
-        self._screened = n > _candidate_pairs.MOST_FOR_ALL_PAIRS
+        self._given, self.closed = candidates, isinstance(candidates, Candidates)
+        self._screened = n > _candidate_pairs.MOST_FOR_ALL_PAIRS if candidates is None else not self.closed
         self._varies = np.ones(n, dtype=np.bool_)
         required, fixed = _neighbors(n, known.required), _neighbors(n, known.fixed)
         everyone = np.arange(n, dtype=np.int32)
@@ -131,14 +136,17 @@ class EvidenceBlankets:
             )
             for x in range(n)
         ]
-        if not self._screened:
+        if not self._screened and not self.closed:
             for climb in self.climbs:
                 climb.outside = np.delete(everyone, [climb.x, *fixed[climb.x]])
 
     def screen(self) -> None:
-        """Choose the candidates by marginal evidence, if not all pairs are candidates."""
+        """Choose the candidates by marginal evidence, unless all pairs are candidates, or those of a list."""
         if self._screened:
-            self.candidates, self._varies = strongest_pairs(self._judge, self._known, self._monitor)
+            how = self._given if isinstance(self._given, Screening) else None
+            self.candidates, self._varies = strongest_pairs(self._judge, self._known, self._monitor, how)
+        elif isinstance(self._given, Candidates):
+            self.candidates = self._given.without(self._known.fixed)
 
     def run(self) -> None:
         """Climb until no blanket improves; among candidates, also look again at all variables given the blankets."""
@@ -153,9 +161,14 @@ class EvidenceBlankets:
             return
         strongest, self.candidates = self.candidates, replace(self.candidates, keys=np.empty(0, dtype=np.int64))
         self._offer(strongest.keys)
-        self._rescan(self._grow(self.climbs))
-        self._climb_among_candidates(self.climbs)
-        self._climb_among_candidates(self._rescan([climb for climb in self.climbs if len(climb.blanket) > 1]))
+        if self.closed:
+            self._climb(self.climbs)
+        elif isinstance(self._given, Screening) and not self._given.rescans:
+            self._climb_among_candidates(self.climbs)
+        else:
+            self._rescan(self._grow(self.climbs))
+            self._climb_among_candidates(self.climbs)
+            self._climb_among_candidates(self._rescan([climb for climb in self.climbs if len(climb.blanket) > 1]))
 
     def run_for(self, xs: Sequence[int]) -> list[VarSet]:
         """Climb the blankets of these variables only, each among all others; return them."""
@@ -164,7 +177,7 @@ class EvidenceBlankets:
         everyone = np.arange(len(self.climbs), dtype=np.int32)
         for climb, value in zip(climbs, values, strict=True):
             climb.value = value
-            if self._screened:
+            if self._screened or self.closed:
                 fixed = {y for edge in self._known.fixed if climb.x in edge for y in edge}
                 climb.outside = np.delete(everyone, [climb.x, *sorted(fixed - {climb.x})])
         self.rounding = tolerance(values)
@@ -174,6 +187,12 @@ class EvidenceBlankets:
     def graph(self) -> Graph:
         """Return the graph that joins x and y when one is in the blanket of the other."""
         return Graph(len(self.climbs), [(c.x, y) for c in self.climbs for y in c.blanket])
+
+    def release(self) -> None:
+        """Free the memory of the climbs, of which only the blankets are kept."""
+        nothing = np.empty(0, dtype=np.int32)
+        for climb in self.climbs:
+            climb.outside, climb.strongest, climb.paired = nothing, None, None
 
     def evidence(self) -> dict[tuple[int, int], float]:
         """Return the evidence for y to x given the rest of its blanket, where y is in that of x or x in that of y."""

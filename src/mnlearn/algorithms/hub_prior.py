@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,7 @@ class JudgedPairs:
     """
 
     n_variables: int
-    ends: NDArray[np.intp]
+    ends: NDArray[Any]
     evidence: FloatArray
     probability: FloatArray
     fixed: BoolArray
@@ -103,11 +104,11 @@ class _Split:
 
     n: int
     near: BoolArray
-    ends: NDArray[np.intp]
+    ends: NDArray[Any]
     evidence: FloatArray
     probability: FloatArray
     fixed: BoolArray
-    far_ends: NDArray[np.intp]
+    far_ends: NDArray[Any]
     far_odds: FloatArray  # exp(evidence)
     n_others: NDArray[np.intp]  # number of pairs of each variable that are not listed
     odds_of_others: float

@@ -99,6 +99,9 @@ class JointMoves:
         estimates = self._estimates(choices, pairs, separators)
         tried = sorted({(x, min(a, b), max(a, b)) for x, a, b in choices[estimates > price - SLACK].tolist()})
         values = self._fits(tried, pairs, separators) - price
+        good = np.flatnonzero(~(values <= self._rounding)).tolist()
+        tried, values = [tried[place] for place in good], values[good]
+        variables = np.array(tried, dtype=np.int32).reshape(-1, 3)
 
         def association(tied: NDArray[np.intp]) -> FloatArray:
             edges = [(x, end) for x, a, b in (tried[place] for place in tied.tolist()) for end in (a, b)]
@@ -108,7 +111,7 @@ class JointMoves:
         while (best := first_best(values, 0.0, self._rounding, association)) is not None:
             x, a, b = tried[best]
             found += pairs.places(np.array([x, x]), np.array([a, b])).tolist()
-            values[[not {x, a, b}.isdisjoint(move) for move in tried]] = -inf
+            values[np.isin(variables, variables[best]).any(axis=1)] = -inf
         return found
 
     def _estimates(self, choices: Numbers, pairs: OpenPairs, separators: Separators) -> FloatArray:

@@ -27,9 +27,10 @@ from typing import Literal, get_args
 from mnlearn.algorithms import _candidate_pairs
 from mnlearn.algorithms._search import STOPPED, Constraints, check_parts, check_variables, ordered
 from mnlearn.algorithms.evidence_blankets import EvidenceBlankets, partners_in_pairs
+from mnlearn.algorithms.screening import Screening
 from mnlearn.algorithms.separator_phase import SeparatorPhase, price
 from mnlearn.errors import InputError, check_name, true_or_false
-from mnlearn.graphs.candidates import Candidates, every_pair
+from mnlearn.graphs.candidates import Candidates, check_candidates, every_pair
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, EvidenceScore, FittedPrior, Monitor, Result
 
@@ -39,6 +40,7 @@ NEAR = 3.0
 stars and grids fits exceeded estimates by at most 3.1. The judge itself sees to three-way terms."""
 
 MOST_OF_COPIES = 200_000  # pairs with a copy
+MOST_WITH_ALL_ODDS = 10_000  # variables, for the log-odds of all pairs: 800 MB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,12 +58,16 @@ class SeparatorEvidence:
         Where the separator phase starts; None for the blankets.
     keep_pairs
         Whether the result stores the log-odds of all pairs (`Result.log_odds`). Pairs that a screen left out share one
-        value, the mean of their odds.
+        value, the mean of their odds. For at most 10,000 variables: it is a matrix of n² numbers.
+    candidates
+        Pairs that may become edges, beside the required ones; or how they are found. None: all pairs of up to 1000
+        variables, a screen of more.
 
     Raises
     ------
     InputError
-        If a setting breaks its rule; and from `learn`, if there are fewer than 2 variables.
+        If a setting breaks its rule; and from `learn`, if there are fewer than 2 variables, candidates of other
+        variables, or too many variables for `keep_pairs`.
 
     Notes
     -----
@@ -101,9 +107,15 @@ class SeparatorEvidence:
     forbidden: Collection[Edge] = ()
     start: Graph | None = None
     keep_pairs: bool = False
+    candidates: Candidates | Screening | None = None
 
     def __post_init__(self) -> None:
         true_or_false(keep_pairs=self.keep_pairs)
+        if not isinstance(self.candidates, Candidates | Screening | None):
+            raise InputError(
+                f"candidates must be Candidates, a Screening or None; got a {type(self.candidates).__name__}. Use "
+                "Screening(k=20), or leave it out."
+            )
         check_name("effort", self.effort, get_args(Effort))
         if self.effort == "fast" and (self.start is not None or self.keep_pairs):
             given = "start" if self.start is not None else "keep_pairs"
@@ -114,12 +126,15 @@ class SeparatorEvidence:
     def limits(self, n_variables: int) -> list[str]:
         """Return what the search leaves out for so many variables, one sentence for each."""
         found, m = [], partners_in_pairs(n_variables)
-        if n_variables > _candidate_pairs.MOST_FOR_ALL_PAIRS:
-            k, most = _candidate_pairs.listed_partners(n_variables), _candidate_pairs.MOST_FOR_ALL_PAIRS
+        most, many = _candidate_pairs.MOST_FOR_ALL_PAIRS, _candidate_pairs.MOST_FOR_EVIDENCE
+        if self.candidates is None and n_variables > most:
+            k = _candidate_pairs.listed_partners(n_variables)
             found.append(
                 f"a screen chooses the pairs to weigh, because there are more than {most:,} variables: the {k} "
                 "strongest partners of each, and those found given its neighbours"
             )
+            if n_variables > many:
+                found.append(f"of more than {many:,} variables the screen ranks by full tables, not by evidence")
         if self.effort == "thorough" and m < n_variables:
             found.append(f"two variables that join together are searched among the {m} strongest partners of each")
         return found
@@ -142,7 +157,13 @@ class SeparatorEvidence:
         score = judge.with_three_way(self.effort == "thorough")
         look_ahead, dense = self.effort == "thorough", self.effort != "fast" and hasattr(score, "leaders")
         blankets = EvidenceBlankets(
-            score, known, look_ahead=look_ahead, dense=dense, monitor=monitor, surcharge=surcharge
+            score,
+            known,
+            look_ahead=look_ahead,
+            dense=dense,
+            monitor=monitor,
+            surcharge=surcharge,
+            candidates=self.candidates,
         )
         phase: SeparatorPhase | None = None
         evidence: Mapping[tuple[int, int], float] | None = None
@@ -154,8 +175,9 @@ class SeparatorEvidence:
             if self.effort == "fast":
                 evidence, converged = blankets.evidence(), True
             else:
-                graph = known.apply(blankets.graph() if self.start is None else self.start)
-                score = with_fitted_prior(score, graph, blankets.candidates)
+                graph = self._start(blankets, known)
+                score = with_fitted_prior(score, graph, blankets)
+                blankets.release()
                 phase = SeparatorPhase(
                     score,
                     graph,
@@ -163,6 +185,7 @@ class SeparatorEvidence:
                     monitor,
                     near=NEAR,
                     candidates=blankets.candidates,
+                    closed=blankets.closed,
                     ties=(blankets.association, blankets.rounding),
                     surcharge=surcharge,
                 )
@@ -172,7 +195,7 @@ class SeparatorEvidence:
         if phase and phase.weighed:
             graph, support = phase.drawn()
         else:
-            graph = known.apply(blankets.graph() if self.start is None else self.start)
+            graph = self._start(blankets, known)
             support = by_blankets(graph, blankets.first_evidence() if evidence is None else evidence, surcharge)
         cost: dict[str, float] = {**score.work, "flips": phase.n_flips if phase else 0}
         if phase and phase.weighed:
@@ -182,12 +205,28 @@ class SeparatorEvidence:
                 cost["candidate_pairs"] = phase.n_weighed
         cost["seconds"] = perf_counter() - started
         found = Result(
-            graph, None, support, converged, cost, vars(self).copy(), support_scale="log_odds", probabilistic=True
+            graph, None, support, converged, cost, self._settings(), support_scale="log_odds", probabilistic=True
         )
         return replace(found, log_odds=phase.log_odds()) if phase and phase.weighed and self.keep_pairs else found
 
+    def _settings(self) -> dict[str, object]:
+        """Return the settings; candidates only where there are any."""
+        return {name: value for name, value in vars(self).items() if name != "candidates" or value is not None}
+
+    def _start(self, blankets: EvidenceBlankets, known: Constraints) -> Graph:
+        """Return where the separator phase starts."""
+        graph = blankets.graph() if self.start is None else self.start
+        return known.apply(self.candidates.only(graph) if isinstance(self.candidates, Candidates) else graph)
+
     def _checked(self, n: int) -> Constraints:
         check_variables(n)
+        if isinstance(self.candidates, Candidates):
+            check_candidates(self.candidates, n)
+        if self.keep_pairs and n > MOST_WITH_ALL_ODDS:
+            raise InputError(
+                f"keep_pairs needs a matrix of all pairs, for at most {MOST_WITH_ALL_ODDS:,} variables; got {n:,}. "
+                "Leave it out: the support of the result has the log-odds of every edge."
+            )
         if self.start is not None and self.start.n_variables != n:
             raise InputError(
                 f"start must have the {n} variables of the judge; got {self.start.n_variables}. Start from a graph of "
@@ -214,11 +253,12 @@ def with_copies(known: Constraints, copies: Mapping[int, int]) -> Constraints:
     return Constraints(known.n_variables, required, forbidden)
 
 
-def with_fitted_prior(judge: EvidenceScore, graph: Graph, candidates: Candidates | None) -> EvidenceScore:
+def with_fitted_prior(judge: EvidenceScore, graph: Graph, found: EvidenceBlankets) -> EvidenceScore:
     """Return the judge with its prior fitted to the candidate pairs given the neighbours in a graph, if it can."""
     if not isinstance(judge, FittedPrior):
         return judge
-    listed = every_pair(graph.n_variables) if candidates is None else candidates.with_graph(graph)
+    chosen = found.candidates
+    listed = every_pair(graph.n_variables) if chosen is None else chosen.around(graph, closed=found.closed)
     blankets = [graph.neighbors(x) for x in range(graph.n_variables)]
     return judge.fitted_to(blankets, listed.partners())
 

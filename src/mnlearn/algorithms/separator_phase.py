@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from mnlearn._ties import ABSOLUTE, Criterion, first_best
 from mnlearn.algorithms._association import EvidenceAssociation
 from mnlearn.algorithms._search import Constraints, check_cancelled
+from mnlearn.algorithms.contradictions import BLOCK, Contradictions
 from mnlearn.algorithms.hub_prior import JudgedPairs, hub_prices, logistic
 from mnlearn.algorithms.joint_moves import JointMoves, OpenPairs
 from mnlearn.algorithms.rival_edges import Rivals, find_rivals
-from mnlearn.graphs.candidates import Candidates, every_pair
+from mnlearn.graphs.candidates import Candidates, PlacesByVariable, every_pair
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.separating_sets import Numbers, Separators
 from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Monitor
@@ -61,6 +62,8 @@ class SeparatorPhase:
         Absent pairs are fitted where an estimate is this close to the threshold.
     candidates
         Pairs to weigh; None for all.
+    closed
+        Whether no other pair may become a candidate.
     ties
         Association of the variables, and the rounding error of scores.
     surcharge
@@ -76,6 +79,7 @@ class SeparatorPhase:
         *,
         near: float,
         candidates: Candidates | None = None,
+        closed: bool = False,
         ties: tuple[EvidenceAssociation, float] | None = None,
         surcharge: float = 0.0,
     ) -> None:
@@ -91,7 +95,8 @@ class SeparatorPhase:
         self._judge, self._monitor, self._n, self._known = judge, monitor, n, known
         self._separators = Separators(graph)
         self._n_pairs = n * (n - 1) // 2
-        self._candidates = every_pair(n) if candidates is None else candidates.with_graph(graph)
+        self._closed = closed
+        self._candidates = every_pair(n) if candidates is None else candidates.around(graph, closed=closed)
         self._flips: Counter[Edge] = Counter()
         self._rivals: Rivals | None = None  # of the graph as it is; known in the end
         self._rival_evidence: dict[tuple[int, int, int], float] = {}
@@ -103,7 +108,8 @@ class SeparatorPhase:
     def _set_up(self) -> None:
         """Make the arrays over candidate pairs; in two rows: given sep(u; v), and given sep(v; u)."""
         listed, size = self._candidates, len(self._candidates.u)
-        self._ends = np.stack([listed.u, listed.v]).astype(np.intp)  # 32 bits take four times as long in _marked
+        self._ends = np.stack([listed.u, listed.v])
+        self._index = PlacesByVariable(listed)
         self._log_factor = np.zeros((2, size))
         self._given = np.full((2, size), -1, dtype=np.int32)  # the number of the separator of this evidence
         self._exact = np.zeros((2, size), dtype=np.bool_)
@@ -115,6 +121,7 @@ class SeparatorPhase:
         self._allowed = np.ones(size, dtype=np.bool_)
         self._allowed[listed.places(self._known.fixed)] = False
         self._free = self._allowed.copy()  # may be flipped once more
+        self._contradictions: Contradictions | None = None  # of the arrays as they are; None if it is to be made
 
     @property
     def graph(self) -> Graph:
@@ -124,7 +131,7 @@ class SeparatorPhase:
     @property
     def expected_edges(self) -> float:
         """Number of edges that the price counts: those present, and those expected beyond them."""
-        return self.graph.n_edges + self._missed
+        return self._separators.n_edges + self._missed
 
     @property
     def n_weighed(self) -> int:
@@ -149,10 +156,10 @@ class SeparatorPhase:
     def log_odds(self) -> FloatArray:
         """Return the log-odds of every pair; pairs that are no candidates have their mean.
 
-        −inf on the diagonal and for forbidden pairs.
+        −inf on the diagonal, for forbidden pairs, and for those that a list of candidates leaves out.
         """
         mean = self._candidates.mean_odds_of_others
-        odds = np.full((self._n, self._n), log(mean) - self._prices()[0] if mean else 0.0)
+        odds = np.full((self._n, self._n), log(mean) - self._prices()[0] if mean else -inf)
         u, v = self._ends
         odds[u, v] = odds[v, u] = np.where(self._allowed | self._present, self._odds(), -inf)
         np.fill_diagonal(odds, -inf)
@@ -189,7 +196,7 @@ class SeparatorPhase:
         """Return k for one more edge, and k for the last of the present edges."""
         one_less = max(0.0, self.expected_edges - 1)
         more, last = price(self.expected_edges, self._n_pairs), price(one_less, self._n_pairs)
-        return more + self._surcharge, last + self._surcharge if self.graph.n_edges else 0.0
+        return more + self._surcharge, last + self._surcharge if self._separators.n_edges else 0.0
 
     def _price_of_pairs(self, places: Places | slice = ALL) -> FloatArray:
         """Return k of each candidate pair as it is: one more edge, or the last of the present ones."""
@@ -210,12 +217,12 @@ class SeparatorPhase:
         found = hub_prices(pairs, self.graph.n_edges, self._prices()[0])
         if found is None:
             changed = self._hub_prices is not None
-            self._n_hub_prices, self._hub_prices = MOST_HUB_PRICES, None
+            self._n_hub_prices, self._hub_prices, self._contradictions = MOST_HUB_PRICES, None, None
             return changed
         found = found + self._surcharge
         if np.abs(found - before).max() <= SAME_PRICE:
             return False
-        self._hub_prices = found
+        self._hub_prices, self._contradictions = found, None
         return True
 
     def _recount(self) -> bool:
@@ -254,31 +261,41 @@ class SeparatorPhase:
             prices=self._hub_prices,
             known=self._rival_evidence,
         )
-        gain = np.where(self._free[rivals.edge] & self._free[rivals.pair], rivals.advantage, -inf)
+        open_ = self._free[rivals.edge] & self._free[rivals.pair] & ~(rivals.advantage <= self._rounding)
+        edge, pair, gain = rivals.edge[open_], rivals.pair[open_], rivals.advantage[open_]
+        variables = np.concatenate([self._ends[:, edge], self._ends[:, pair]])
         swaps = []
-        ties = self._association.flipping(lambda k: self._pair_at(int(rivals.pair[k])), lambda: self.graph)
+        ties = self._association.flipping(lambda k: self._pair_at(int(pair[k])), lambda: self.graph)
         while (best := first_best(gain, 0.0, self._rounding, *ties)) is not None:
-            swaps += [int(rivals.edge[best]), int(rivals.pair[best])]
-            touched = np.logical_or.reduce(self._marked(self._ends[:, swaps[-2:]].ravel()))
-            gain[touched[rivals.edge] | touched[rivals.pair]] = -inf
+            swaps += [int(edge[best]), int(pair[best])]
+            gain[np.isin(variables, variables[:, best]).any(axis=0)] = -inf
         for place in swaps:
             self._flip(place)
         return bool(swaps)
 
     def _most_contradicted(self) -> int | None:
         """Return the place of the free pair with the largest violation, fitted; None if there is none."""
-        least = self._prices()[0] if self._hub_prices is None else float(self._hub_prices.min())
-        while True:
-            doubtful = self._present | ~(self._evidence <= least - self._near)  # NaN, too, which first_best reports
-            places = np.flatnonzero(doubtful & self._free)
-            k, evidence, present = self._price_of_pairs(places), self._evidence[places], self._present[places]
-            near = places[(evidence > k - self._near) & ~(present | self._fitted[places])]
-            if len(near):
-                self._fit(near)
-                continue
-            violation = np.where(present, k - evidence, evidence - k)
-            worst = first_best(violation, 0.0, self._rounding, *self._ties_at(places))
-            return None if worst is None else int(places[worst])
+        k_absent, k_present = self._prices() if self._hub_prices is None else (0.0, 0.0)
+        while len(near := self._doubtful(k_absent - self._near)):
+            self._fit(near)
+        places = self._pairs().leading(k_absent, k_present, self._rounding)
+        k, evidence = self._price_of_pairs(places), self._evidence[places]
+        violation = np.where(self._present[places], k - evidence, evidence - k)
+        worst = first_best(violation, 0.0, self._rounding, *self._ties_at(places))
+        return None if worst is None else int(places[worst])
+
+    def _doubtful(self, above: float) -> Places:
+        """Return the free absent pairs whose evidence is only estimated, and near their price."""
+        places = self._pairs().estimated(above)
+        return places[self._evidence[places] > self._price_of_pairs(places) - self._near]
+
+    def _pairs(self) -> Contradictions:
+        """Return the pairs by what contradicts them."""
+        if self._contradictions is None:
+            self._contradictions = Contradictions(
+                self._evidence, self._present, self._fitted, self._free, self._hub_prices
+            )
+        return self._contradictions
 
     def _ties_at(self, places: Places) -> Iterator[Criterion]:
         """Return the criteria for ties among the pairs at these places."""
@@ -307,21 +324,35 @@ class SeparatorPhase:
             self._free[place] = False
         around, side = self._separators.flip(*edge)
         self._present[place] ^= True
-        self._stale |= self._marked(around)
-        if len(side):
-            self._stale |= np.logical_xor.reduce(self._marked(side))
-        self._monitor.progress(self.n_flips, None, f"separators, {self.graph.n_edges} edges")
-        self._refresh(np.flatnonzero(self._present))
+        changed = self._mark_stale(around, side)
+        self._changed(np.array([place]))
+        self._monitor.progress(self.n_flips, None, f"separators, {self._separators.n_edges} edges")
+        self._refresh(changed[self._present[changed]])
 
-    def _marked(self, variables: NDArray[Any]) -> BoolArray:
-        """Return, for both ends of each pair, whether they are among these variables."""
+    def _mark_stale(self, around: Numbers, side: Numbers) -> Places:
+        """Mark pairs whose separators may have changed; return their places.
+
+        They are sep(x; y) of every x around, and of x and y of which exactly one is at the side.
+        """
+        first, second = self._index.with_first(around), self._index.with_second(around)
+        self._stale[0, first] = self._stale[1, second] = True
         among = np.zeros(self._n, dtype=np.bool_)
-        among[variables] = True
-        return among[self._ends]
+        among[side] = True
+        out, back = self._index.with_first(side), self._index.with_second(side)
+        between = np.concatenate([out[~among[self._ends[1, out]]], back[~among[self._ends[0, back]]]])
+        self._stale[:, between] = True
+        return np.unique(np.concatenate([first, second, between]))
+
+    def _changed(self, places: Places) -> None:
+        """Say that evidence or presence have changed at these places."""
+        if BLOCK * len(places) > len(self._evidence):
+            self._contradictions = None
+        elif self._contradictions is not None:
+            self._contradictions.update(places)
 
     def _refresh_all(self) -> bool:
         """Compute the evidence of all pairs whose separators have changed; return False if none has."""
-        if self._candidates.n_others:
+        if self._candidates.n_others and not self._closed:
             self._extend()
         return self._refresh(np.flatnonzero(self._stale[0] | self._stale[1]))
 
@@ -352,7 +383,7 @@ class SeparatorPhase:
         self._stale[:, places] = False
         ends, given = self._ends[:, places], self._given[:, places]
         numbers = given.copy()
-        numbers[stale] = self._separators.numbers(*(side[stale].astype(np.int32) for side in (ends, ends[::-1])))
+        numbers[stale] = self._separators.numbers(*(side[stale] for side in (ends, ends[::-1])))
         stale_there, stale_back = numbers != given
         if not (stale_there.any() or stale_back.any()):
             return False
@@ -379,6 +410,7 @@ class SeparatorPhase:
         self._copy(places[equal & ~same & self._exact[1, places]], 1, 0)
         self._evidence[places] = (self._log_factor[0, places] + self._log_factor[1, places]) / 2
         self._fitted[places] = self._exact[0, places] & self._exact[1, places]
+        self._changed(places)
 
     def _copy(self, places: Places, source: int, target: int) -> None:
         """Take what is known given one separator as known given the other, which is equal."""
@@ -395,7 +427,7 @@ class SeparatorPhase:
     def _scan(self, sides: Places, given: Numbers, fit_above: float) -> None:
         """Compute them in scans, all y with one x and one separator together."""
         size = len(self._evidence)
-        x, y = (self._ends.ravel()[at].astype(np.int32) for at in (sides, (sides + size) % (2 * size)))
+        x, y = (self._ends.ravel()[at] for at in (sides, (sides + size) % (2 * size)))
         order = np.lexsort((y, given, x))
         sides, x, y, given = sides[order], x[order], y[order], given[order]
         new = np.ones(len(x), dtype=np.bool_)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +104,54 @@ class Candidates:
     def with_graph(self, graph: Graph) -> Candidates:
         """Return these pairs with those that are joined in a graph, or at distance two; itself if none is new."""
         return self.with_keys(keys_of(graph.n_variables, near_pairs(graph))) if self.n_others else self
+
+    def around(self, graph: Graph, *, closed: bool) -> Candidates:
+        """Return these pairs with those that are joined in a graph; unless closed, also those at distance two."""
+        if not closed:
+            return self.with_graph(graph)
+        return self.with_keys(keys_of(graph.n_variables, np.array(graph.edges, dtype=np.int64).reshape(-1, 2)))
+
+    def only(self, graph: Graph) -> Graph:
+        """Return the graph with those of its edges that are listed."""
+        u, v = np.divmod(self.keys[self.places(graph.edges)], self.n_variables)
+        return Graph(graph.n_variables, zip(u.tolist(), v.tolist(), strict=True))
+
+
+class PlacesByVariable:
+    """The places of the pairs of each variable among candidates.
+
+    Parameters
+    ----------
+    candidates
+        The pairs.
+
+    Examples
+    --------
+    >>> index = PlacesByVariable(every_pair(4))  # 01 02 03 12 13 23
+    >>> index.with_first(np.array([1])).tolist(), index.with_second(np.array([3, 1])).tolist()
+    ([3, 4], [2, 4, 5, 0])
+    """
+
+    def __init__(self, candidates: Candidates) -> None:
+        n, v = candidates.n_variables, candidates.v
+        self._first = np.searchsorted(candidates.keys, np.arange(n + 1) * np.int64(n))
+        self._by_second = np.argsort(v, kind="stable").astype(np.int32)
+        self._second = np.concatenate([[0], np.cumsum(np.bincount(v, minlength=n))])
+
+    def with_first(self, variables: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the places of the pairs whose first variable is one of these."""
+        return _runs(self._first[variables], self._first[variables + 1])
+
+    def with_second(self, variables: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the places of the pairs whose second variable is one of these."""
+        return self._by_second[_runs(self._second[variables], self._second[variables + 1])].astype(np.intp)
+
+
+def _runs(begins: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the whole numbers from each begin to before its end, one run after the other."""
+    sizes = ends - begins
+    found: NDArray[np.intp] = np.arange(sizes.sum()) + np.repeat(begins - np.cumsum(sizes) + sizes, sizes)
+    return found
 
 
 def pairs_of_lists(n_variables: int, starts: NDArray[np.int64], partners: NDArray[np.int32]) -> Candidates:

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
-from mnlearn.graphs.graph import Graph
+from mnlearn.graphs.graph import Edge, Graph
 
 Numbers: TypeAlias = NDArray[np.int32]
+MOST_STORED = 1 << 16  # sets that are stored as Python objects, 20 MB; each is made in a microsecond
 
 
 class Separators:
@@ -29,8 +30,8 @@ class Separators:
     Notes
     -----
     Memory: the graph, and every set that was found. Sets are numbered in order of discovery: two separators are
-    equal if and only if their numbers are. For each x the search takes time linear in the size of the graph, and less
-    where it meets all neighbours of x before.
+    equal if and only if their numbers are. For each x the search takes the time of all components of G − N[x] but the
+    largest.
 
     Examples
     --------
@@ -46,9 +47,19 @@ class Separators:
 
     def __init__(self, graph: Graph) -> None:
         ends = np.array(graph.edges, dtype=np.int32).reshape(-1, 2)
-        self.graph = graph
+        self.n_edges = graph.n_edges
+        self._graph, self._flipped = graph, set[Edge]()  # the graph as it was, and the pairs flipped since
         self._core = _core.SeparatingSets(graph.n_variables, ends[:, 0].copy(), ends[:, 1].copy())
         self._sets: dict[int, frozenset[int]] = {}
+
+    @property
+    def graph(self) -> Graph:
+        """The current graph."""
+        if self._flipped:
+            present = [pair for pair in self._flipped if pair in self._graph]
+            self._graph = self._graph.remove(present).add(self._flipped.difference(present))
+            self._flipped = set()
+        return self._graph
 
     def of(self, x: int, y: int) -> frozenset[int]:
         """Return sep(x; y)."""
@@ -62,6 +73,8 @@ class Separators:
         """Return the set of a number."""
         found = self._sets.get(number)
         if found is None:
+            if len(self._sets) >= MOST_STORED:
+                self._sets.clear()
             found = self._sets[number] = frozenset(self._core.set(number))
         return found
 
@@ -71,5 +84,7 @@ class Separators:
         sep(x; y) may differ for x among the first variables returned, and for x and y of which exactly one is among the
         second ones: one side of the graph where the pair alone joins two sides.
         """
-        self.graph = self.graph.flip(u, v)
-        return self._core.flip(u, v)
+        around, side, joined = self._core.flip(u, v)
+        self.n_edges += 1 if joined else -1
+        self._flipped ^= {(u, v) if u < v else (v, u)}
+        return around, side

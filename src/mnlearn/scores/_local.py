@@ -307,6 +307,17 @@ def require_complete(score: str, statistics: object) -> None:
         )
 
 
+def screened_pairs(statistics: Any, k: int, monitor: Monitor) -> Candidates:
+    """Return the pairs that are among the k strongest of either variable by marginal evidence."""
+    if not hasattr(statistics, "screen"):
+        raise UnsuitableError(
+            f"a screen needs statistics that find the strongest partners; a {type(statistics).__name__} has no screen. "
+            "Use Counts, or give the candidates."
+        )
+    found: Candidates = statistics.screen(k, monitor=monitor).candidates()
+    return found
+
+
 class Work(dict[str, int]):
     """Counters of scans, fitted models and failed fits."""
 

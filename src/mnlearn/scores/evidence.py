@@ -29,17 +29,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from math import inf
+from math import inf, log
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from mnlearn._ties import first_best, tolerance
 from mnlearn.errors import UnsuitableError
+from mnlearn.graphs.candidates import Candidates, keys_of
 from mnlearn.graphs.graph import Edge
-from mnlearn.protocols import FloatArray, Indices, IntArray, PairEvidence, VarSet
-from mnlearn.scores._local import Decomposed, Work
+from mnlearn.protocols import SILENT, FloatArray, Indices, IntArray, Monitor, PairEvidence, VarSet
+from mnlearn.scores._local import Decomposed, Work, screened_pairs
 from mnlearn.statistics.evidence_scans import EvidenceScans, LocalFits
+
+RANKED_TOGETHER = 1 << 25  # pairs that are ranked between two looks at the monitor
 
 
 class FittingStatistics(Protocol):
@@ -200,6 +203,44 @@ class HybridEvidence(PairwiseEvidence):
                 found[k] = row
         self.work.book(scans=int(narrow.sum()), fits=0, fallbacks=0)
         return found
+
+    def strongest(self, k: int, monitor: Monitor = SILENT) -> Candidates:
+        """Return the pairs that are among the k strongest of either variable by G²."""
+        return screened_pairs(self.statistics, k, monitor)
+
+    def strongest_given(self, xs: Indices, blankets: Sequence[VarSet], k: int, monitor: Monitor = SILENT) -> Candidates:
+        """Return the pairs of each x with the k variables that promise most given its blanket.
+
+        Of binary variables, given at most six others, the promise is an approximation of the gain of H: chi-square in
+        the strata of the blanket, less what a parameter costs; it exceeds half of ln n. Else `rankings` are used. If
+        the monitor cancels, the pairs found so far are returned.
+        """
+        n, found = self.n_variables, [np.empty((0, 2), dtype=np.int64)]
+        quick = np.array([self._scans.ranks_all(z) for z in blankets], dtype=np.bool_)
+        for ask, places, size in (
+            (self._promising, np.flatnonzero(quick), max(32, RANKED_TOGETHER // n)),
+            (self._ranked, np.flatnonzero(~quick), max(1, RANKED_TOGETHER // n // 64)),
+        ):
+            for begin in range(0, len(places), size):
+                if monitor.cancelled():
+                    break
+                monitor.progress(begin, len(places), "screen given blankets")
+                some = places[begin : begin + size].tolist()
+                found.append(ask([int(xs[j]) for j in some], [blankets[j] for j in some], k))
+        self.work.book(scans=len(xs), fits=0, fallbacks=0)
+        return Candidates(n, keys_of(n, np.concatenate(found)))
+
+    def _promising(self, xs: Indices, blankets: Sequence[VarSet], k: int) -> IntArray:
+        starts, ys = self._scans.most_promising(xs, blankets, k, log(self.n_variables) / 2)
+        return np.stack([np.repeat(np.asarray(xs, dtype=np.int64), np.diff(starts)), ys], axis=1)
+
+    def _ranked(self, xs: Indices, blankets: Sequence[VarSet], k: int) -> IntArray:
+        everyone, pairs = np.flatnonzero(self._scans.n_states > 1).astype(np.int32), []
+        yss = [everyone[~np.isin(everyone, [x, *z])] for x, z in zip(xs, blankets, strict=True)]
+        for x, ys, row in zip(xs, yss, self.rankings(xs, blankets, yss), strict=True):
+            best = ys[np.argsort(-row, kind="stable")[:k]]
+            pairs.append(np.stack([np.full(len(best), x), best], axis=1).astype(np.int64))
+        return np.concatenate(pairs)
 
     def leaders(
         self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices], above: FloatArray

@@ -39,9 +39,10 @@ import numpy as np
 
 from mnlearn._ties import ABSOLUTE
 from mnlearn.errors import InputError, UnsuitableError, is_number
+from mnlearn.graphs.candidates import Candidates
 from mnlearn.graphs.graph import Edge
-from mnlearn.protocols import FloatArray, Indices, PairEvidence, VarSet
-from mnlearn.scores._local import Decomposed, Work
+from mnlearn.protocols import SILENT, FloatArray, Indices, Monitor, PairEvidence, VarSet
+from mnlearn.scores._local import Decomposed, Work, screened_pairs
 from mnlearn.statistics.moments import EXPLAINED, Moments
 
 USUAL_WIDTH = 0.2
@@ -149,6 +150,10 @@ class GaussianEvidence(Decomposed):
         fitted = replace(self, shares=fitted_shares(factors, n_edges, self.n_variables))
         object.__setattr__(fitted, "work", self.work)
         return fitted
+
+    def strongest(self, k: int, monitor: Monitor = SILENT) -> Candidates:
+        """Return the pairs that are among the k strongest of either variable by correlation."""
+        return screened_pairs(self.moments, k, monitor)
 
     def local(self, x: int, blanket: VarSet) -> float:
         """Return the evidence of x with this blanket against the empty one."""

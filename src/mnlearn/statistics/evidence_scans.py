@@ -23,6 +23,8 @@ from mnlearn.statistics.native_search import indices
 
 Kind: TypeAlias = Literal["local", "estimates", "additions", "leaders", "pairs", "removals", "full_tables"]
 
+MOST_GIVEN = 6  # members of a set given which all variables can be ranked
+
 
 class LocalFits(NamedTuple):
     """F of each question (minus the gift unless the set is empty), and P, which equals F where it has no fit."""
@@ -63,6 +65,7 @@ class EvidenceScans:
     """
 
     _rows: Callable[..., FloatArray] | None = None
+    _store: _core.Store  # none where rows are in shards
 
     def __init__(self, store: _core.Store, *, three_way: bool, n_threads: int) -> None:
         self._store, self._three_way, self._threads = store, three_way, n_threads
@@ -103,6 +106,22 @@ class EvidenceScans:
         """Return F(x | z + y) of each x and y, the gift included."""
         rows, starts = self._ask("full_tables", xs, zs, yss)
         return [part[0] for part in _parts(rows, starts)]
+
+    def ranks_all(self, z: VarSet) -> bool:
+        """Return whether `most_promising` can rank all variables given this set."""
+        return len(z) <= MOST_GIVEN and hasattr(self, "_store") and _core.has_promising(self._store)
+
+    def most_promising(
+        self, xs: Indices, zs: Sequence[VarSet], k: int, above: float
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return the k variables of all that promise most for each x given its z, and where those of each x begin.
+
+        The promise is an approximation of the gain of H, by chi-square in the strata of z; at least `above`.
+        """
+        members = [sorted(z) for z in zs]
+        given = np.array(list(chain.from_iterable(members)), dtype=np.int32)
+        lengths = starts([len(z) for z in members])
+        return _core.most_promising(self._store, indices("xs", xs), lengths, given, k, above, self._threads)
 
     def _ask(
         self,

@@ -17,7 +17,16 @@ from numpy.typing import ArrayLike
 
 from mnlearn import _core
 from mnlearn.data.dataset import Dataset, check_no_gaps
-from mnlearn.errors import InputError, UnsuitableError, check_unmasked, is_masked_array, is_number, real_array, tuple_of
+from mnlearn.errors import (
+    InputError,
+    UnsuitableError,
+    check_room,
+    check_unmasked,
+    is_masked_array,
+    is_number,
+    real_array,
+    tuple_of,
+)
 from mnlearn.parallel import job_count
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArray
@@ -26,6 +35,7 @@ from mnlearn.statistics.native_search import UNREADABLE, SubsetScans, check_leve
 from mnlearn.statistics.residuals import REDUNDANT, Residuals
 from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, StrongestPartners, run
 
+MATRICES = 3  # of n² numbers that are in memory at once while correlations are computed
 EXPLAINED = 1e-10
 """Share of its own variance below which the residual of a variable given others counts as zero.
 
@@ -98,6 +108,12 @@ class Moments:
                     "Select the continuous columns, or use Counts."
                 )
         check_no_gaps(dataset, "Moments", "TestwiseMoments, by which pcor and bayes-pcor test")
+        check_room(
+            "dataset",
+            8.0 * MATRICES * dataset.n_variables**2,
+            f"the correlations of all pairs of {dataset.n_variables:,} variables",
+            "Select fewer variables: the strongest partners of each can be screened without a matrix.",
+        )
         correlation, scale = correlation_of_rows(dataset)
         self._set(dataset.names, dataset.n_rows, correlation, scale, n_jobs)
         self._residuals: Residuals | None = Residuals(dataset)
