@@ -15,7 +15,8 @@ from threading import Lock
 from typing import Any
 
 from mnlearn.errors import FileError, InputError, require
-from mnlearn.graphs.named import GraphBuilder, NamedGraph, check_undirected
+from mnlearn.graphs.graph import Edge
+from mnlearn.graphs.named import EdgeNumbers, GraphBuilder, NamedGraph, check_undirected
 from mnlearn.graphs.plain_markup import gml_lines, graphml_lines, read_plain_dot, read_plain_gml, read_plain_graphml
 
 _NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # takes 5 ms to compile
@@ -273,9 +274,19 @@ _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 def parse_json(text: str) -> NamedGraph:
     """Parse a graph in version 1 of the schema."""
+    return graph_of_json(json_document_of(text))
+
+
+def json_document_of(text: str) -> dict[str, Any]:
+    """Return the document of a JSON file, or raise FileError unless it is one of a graph."""
     document = json.loads(text, parse_constant=_reject_constant)
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise FileError(f'the document must be an object with "format": "{_FORMAT}"; it is not an mnlearn graph.')
+    return document
+
+
+def graph_of_json(document: Mapping[str, Any]) -> NamedGraph:
+    """Return the graph of a JSON document."""
     _check_version(document.get("version"))
     variables, edges = _listed(document, "variables"), _listed(document, "edges")
     numbers = _numbers_by_edge(document.get("edge_attributes", {}), len(edges))
@@ -349,18 +360,32 @@ def _number(key: str, value: object) -> float:
 
 def render_json(named: NamedGraph) -> str:
     """Return the document, one edge a line."""
-    edges = list(named.named_edges())
-    keys = sorted({key for _, _, numbers in edges for key in numbers})
-    columns = {key: [_plain(numbers.get(key)) for _, _, numbers in edges] for key in keys}
+    document = json_of_graph(named)
     parts = [
         f'"format": {_text(_FORMAT)}',
         f'"version": {_VERSION}',
-        f'"variables": {_block([_text(name) for name in named.names])}',
-        f'"edges": {_block([_text([a, b]) for a, b, _ in edges])}',
+        f'"variables": {_block([_text(name) for name in document["variables"]])}',
+        f'"edges": {_block([_text(edge) for edge in document["edges"]])}',
     ]
-    if columns:
-        parts.append(f'"edge_attributes": {_text(columns)}')
+    if "edge_attributes" in document:
+        parts.append(f'"edge_attributes": {_text(document["edge_attributes"])}')
     return "{\n  " + ",\n  ".join(parts) + "\n}\n"
+
+
+def json_of_graph(named: NamedGraph) -> dict[str, Any]:
+    """Return the document as JSON values."""
+    names, edges = named.names, named.graph.edges
+    columns: Mapping[str, Mapping[Edge, float]]
+    if isinstance(named.attributes, EdgeNumbers):
+        columns = named.attributes.columns
+    else:
+        keys = {key for numbers in named.attributes.values() for key in numbers}
+        columns = {key: {e: found[key] for e, found in named.attributes.items() if key in found} for key in keys}
+    document: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "variables": list(names)}
+    document["edges"] = [[names[u], names[v]] for u, v in edges]
+    if columns:
+        document["edge_attributes"] = {key: list(map(_plain, map(columns[key].get, edges))) for key in sorted(columns)}
+    return document
 
 
 def _text(value: object) -> str:

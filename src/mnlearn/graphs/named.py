@@ -86,6 +86,10 @@ class EdgeNumbers(Mapping[Edge, Mapping[str, float]]):
         columns = list(self.columns.values())
         return len(columns[0]) if len(columns) == 1 else sum(1 for _ in self)
 
+    def only(self, key: str) -> EdgeNumbers:
+        """Return the numbers of one name alone."""
+        return EdgeNumbers(self._edges, {key: self.columns[key]})
+
     def __repr__(self) -> str:
         return f"EdgeNumbers({len(self)} edges, {', '.join(self.columns) or 'no numbers'})"
 
