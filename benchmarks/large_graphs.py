@@ -121,7 +121,7 @@ def size(path: Path) -> str:
 
 def result_operations(learned: Learned, folder: Path) -> Iterator[tuple[str, Work]]:
     """Yield tables, texts, pictures and the report."""
-    name = learned.names[0]
+    name, hub = learned.names[0], int(learned.graph.degrees().argmax())
     yield "edge_list", lambda: len(learned.edge_list())
     for frame in ("pandas", "polars", "pyarrow"):
         yield f"edges, {frame}", lambda frame=frame: learned.edges(frame).shape
@@ -136,6 +136,9 @@ def result_operations(learned: Learned, folder: Path) -> Iterator[tuple[str, Wor
     for kind in ("network", "heatmap", "degrees", "support"):
         path = folder / f"{kind}.png"
         yield f"plot, {kind}", lambda path=path, kind=kind: (learned.plot(path, kind=kind), size(path))[1]
+    for name in (learned.names[hub], learned.names[0]):
+        path = folder / f"around_{name}.png"
+        yield f"plot, around {name}", lambda path=path, name=name: (learned.plot(path, around=name), size(path))[1]
     yield "report", lambda: (learned.report(folder / "r.html"), size(folder / "r.html"))[1]
 
 

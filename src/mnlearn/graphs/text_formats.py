@@ -14,6 +14,7 @@ from mnlearn.graphs.named import GraphBuilder, NamedGraph
 # A spreadsheet would run a cell that starts with one of these as a formula; an apostrophe in front prevents it.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
+_MOST_IN_MATRIX = 10_000  # variables: a matrix of ones and zeros takes 200 MB
 _LEAST = 1e-300  # the number of an edge without a weight, or of weight 0, in a matrix of weights
 
 
@@ -165,6 +166,11 @@ def render_adjacency(named: NamedGraph) -> str:
     In a matrix of weights, an edge of weight 0 or without a weight has the smallest number that is not 0.
     """
     _check_weights_alone(named, "an adjacency CSV")
+    if len(named.names) > _MOST_IN_MATRIX:
+        raise InputError(
+            f"an adjacency CSV has a cell for every pair and is for at most {_MOST_IN_MATRIX:,} variables; got "
+            f"{len(named.names):,}. Write an edge table (.edges.csv) or JSON."
+        )
     names = [as_cell(name) for name in named.names]
     cells = ([name, *_entries(named, x)] for x, name in enumerate(names))
     return _as_csv(named, ["", *names], cells)
