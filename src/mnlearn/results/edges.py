@@ -80,7 +80,7 @@ def ranked_edges(learned: Learned) -> list[LearnedEdge]:
     return list(map(LearnedEdge, *edge_columns(learned).values()))
 
 
-def first_edges(learned: Learned, most: int) -> list[LearnedEdge]:
+def first_edges(learned: Learned, most: int | None) -> list[LearnedEdge]:
     """Return the first of `ranked_edges`; of a large network without the others."""
     return list(map(LearnedEdge, *edge_columns(learned, most).values()))
 

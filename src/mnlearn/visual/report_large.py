@@ -90,6 +90,7 @@ def packed_network(whole: FigureData, drawn: FigureData) -> dict[str, Any]:
     weights = whole.weights
     return {
         "names": [whole.names[x] for x in known],
+        "places": None if len(known) == len(whole.names) else known,
         "count": len(kept),
         "pairs": _text(varints(np.diff(keys, prepend=0))),
         "measure": whole.measures[0].label if whole.measures else None,

@@ -113,7 +113,7 @@ def _best_connected(picture: FigureData) -> str:
     degrees = np.asarray(picture.graph.degrees())
     top = [picture.names[x] for x in np.flatnonzero(degrees == degrees.max())]
     verb = "has" if len(top) == 1 else "have"
-    return f"{quoted_list(top, 4)} {verb} the most neighbours, {degrees.max()}; the average is {degrees.mean():.1f}."
+    return f"{quoted_list(top, 4)} {verb} the most neighbours, {degrees.max():,}; the average is {degrees.mean():.1f}."
 
 
 def _groups(picture: FigureData) -> list[str]:

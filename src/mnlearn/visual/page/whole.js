@@ -13,6 +13,9 @@
   const values = packed.values === null ? null : new Float32Array(bytes(packed.values).buffer);
   const weights = packed.weights === null ? null : new Int16Array(bytes(packed.weights).buffer);
   const drawnAt = new Map(packed.drawn.map((x, k) => [x, k]));
+  // Places here are those of the names in the file; tables of the page have the index of a variable in the network.
+  const places = packed.places === null ? null : new Map(packed.places.map((x, k) => [x, k]));
+  const indexOf = (x) => (places === null ? x : packed.places[x]);
   const SHOWN = 40, LISTED = 300, SUGGESTED = 20;
 
   // ---- edges: the neighbours of x are around[starts[x]] to around[starts[x + 1] - 1] --------------------------------
@@ -64,7 +67,7 @@
   const nameButton = (x) => {
     const button = element("button", undefined, "name");
     button.type = "button";
-    button.dataset.node = x;
+    button.dataset.node = indexOf(x);
     button.append(element("bdi", names[x]));
     return button;
   };
@@ -135,7 +138,7 @@
     }
     for (const [y, k] of shown) line(x, y, k, false);
     for (const [y, [px, py]] of [...at].reverse()) {
-      const group = shape("g", { "data-node": y, class: "node" }, picture);
+      const group = shape("g", { "data-node": indexOf(y), class: "node" }, picture);
       shape("circle", { cx: px, cy: py, r: y === x ? 13 : 9, fill: y === x ? "#e08a1e" : "#3b7dd8", stroke: "white" }, group);
       const words = Array.from(names[y]);
       shape("text", { x: px, y: py + (y === x ? 30 : 24), "text-anchor": "middle", "font-size": y === x ? 17 : 13 }, group).textContent = words.length > 22 ? `${words.slice(0, 21).join("")}…` : words.join("");
@@ -165,5 +168,5 @@
   };
   const chosen = (x) => choose(drawnAt.get(x) ?? null, x);
 
-  window.mnlearnWhole = { attach: (callback) => { choose = callback; }, choose: chosen, fill, search, neighbours: (x) => neighbours(x).map(([y]) => names[y]), drawn: packed.drawn, degrees: packed.degrees };
+  window.mnlearnWhole = { attach: (callback) => { choose = callback; }, choose: (index) => { const x = places === null ? index : places.get(index); if (x !== undefined) chosen(x); }, fill, search, neighbours: (x) => neighbours(x).map(([y]) => names[y]), drawn: packed.drawn, degrees: packed.degrees };
 })();
