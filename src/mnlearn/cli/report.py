@@ -131,7 +131,9 @@ def plot_command(
     kind: Annotated[str, option("NAME", "network, heatmap, degrees, support, centralities or stability.")] = "network",
     title: Annotated[str | None, option("TEXT", "Title above the picture.")] = None,
     layout_seed: Annotated[int, option("S", "Seed of the layout.", "--layout-seed", min=0)] = 0,
-    around: Annotated[list[str] | None, option("COL", "Draw only this column and its surroundings; repeatable.")] = None,
+    around: Annotated[
+        list[str] | None, option("COL", "Draw only this column and its surroundings; repeatable.")
+    ] = None,
     distance: Annotated[int | None, option("D", "With --around: edges from it; 1 by default.", min=1)] = None,
     look: LookOptions,
     learning: SampledSourceOptions,

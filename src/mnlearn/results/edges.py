@@ -134,9 +134,7 @@ def _kept_support(found: Result) -> dict[Edge, float | None] | None:
     return dict(surest)
 
 
-def _columns(
-    learned: Learned, support: Mapping[Edge, float | None], most: int | None = None
-) -> dict[str, list[Any]]:
+def _columns(learned: Learned, support: Mapping[Edge, float | None], most: int | None = None) -> dict[str, list[Any]]:
     """Return these pairs by name with their numbers, the best supported first; others by probability and frequency."""
     pairs, values = list(support), list(support.values())
     numbers = edge_numbers(learned, pairs, values)

@@ -12,7 +12,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.data.normal_scores import normal_scores
 from mnlearn.errors import InputError, check_listed, check_name, whole_number
 from mnlearn.graphs.graph import Edge
-from mnlearn.statistics.edge_weights import EdgeWeights, edge_weights
+from mnlearn.statistics.edge_weights import EdgeWeights, edge_weights, is_mixed
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
@@ -106,10 +106,11 @@ def _weights_among(learned: Learned, place: Mapping[int, int]) -> EdgeWeights | 
     """Return the weights of the edges among some variables, given all their neighbours in the whole network."""
     edges = _edges_among(learned, place)
     known = learned.__dict__.get("weights") or learned.saved_weights
-    if known is None and (learned.result.partial_correlations is not None or learned.data is None):
-        known = learned.weights
-    if known is None and learned.data is not None:
-        known = _weights_of_some(learned, learned.data, sorted(place))
+    data = learned.data
+    if known is None and (learned.result.partial_correlations is not None or data is None or is_mixed(data)):
+        known = learned.weights  # of mixed data they are those of one model of all variables
+    if known is None and data is not None:
+        known = _weights_of_some(learned, data, sorted(place))
     if known is None:
         return None
     values = {edge: known.values[whole] for edge, whole in edges if whole in known.values}

@@ -63,7 +63,7 @@ class Appearance:
         return [name for name, value in vars(self).items() if value is not None and name != "ring_words"]
 
     def among(self, names: Sequence[str], part: Sequence[str]) -> Appearance:
-        """Return the settings for some of the variables; they fit all of them."""
+        """Return the settings for some of the variables; names of others are checked and left out."""
         if self.same_layout_as is not None:
             raise InputError("same_layout_as is for whole networks; got around=... too. Drop one of the two.")
         place = {name: x for x, name in enumerate(names)}
@@ -81,6 +81,7 @@ class Appearance:
         for name in ("node_size", "rings"):
             values = getattr(self, name)
             if isinstance(values, Mapping):
+                _check_variables(name, values, names)
                 changed[name] = {key: value for key, value in values.items() if key in set(part)}
         return replace(self, **changed)
 

@@ -58,9 +58,7 @@ def hubs_of(graph: Graph, count: int) -> list[int]:
 def strongest_neighbors(learned: Learned, x: int, most: int) -> list[int]:
     """Return the neighbours of a variable with the best support."""
     support, sign = learned.result.support, -1.0 if learned.support_scale == "log_odds" else 1.0
-    ranked = sorted(
-        (sign * support.get((min(x, y), max(x, y)), -sign * np.inf), y) for y in learned.graph.neighbors(x)
-    )
+    ranked = sorted((sign * support.get((min(x, y), max(x, y)), -sign * np.inf), y) for y in learned.graph.neighbors(x))
     return [y for _, y in ranked[:most]]
 
 

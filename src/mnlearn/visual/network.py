@@ -182,9 +182,7 @@ def draw_around(
     part, left_out = surroundings(learned, listed, distance)
     if how["title"] is None:
         how["title"] = titled(learned.method, listed, distance, left_out)
-    look: Appearance = how["look"]
-    check_appearance(look, learned.names)
-    how["look"] = look.among(learned.names, part.names)
+    how["look"] = how["look"].among(learned.names, part.names)
     return draw(part, path, **how)
 
 

@@ -97,7 +97,9 @@ def packed_network(whole: FigureData, drawn: FigureData) -> dict[str, Any]:
         "values": _text(certain[kept].astype("<f4")) if whole.measures else None,
         "weight": None if weights is None else weights.measure,
         "strongest": None if weights is None else strongest(weights),
-        "weights": None if weights is None else _text(_shares(_column(weights.values, edges)[kept], strongest(weights))),
+        "weights": None
+        if weights is None
+        else _text(_shares(_column(weights.values, edges)[kept], strongest(weights))),
         "drawn": [int(position[place[name]]) for name in drawn.names],
         "degrees": [whole.graph.degree(place[name]) for name in drawn.names],
         "hidden": [] if len(kept) == len(edges) else whole.graph.degrees()[known].tolist(),
