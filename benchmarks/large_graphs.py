@@ -18,7 +18,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,9 +65,9 @@ def measured(work: Work, limit: int) -> dict[str, float | str]:
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
         before, start = resident("VmRSS"), time.process_time()
         try:
-            found: dict[str, float | str] = {"result": str(work())[:60]}
+            found: dict[str, float | str] = {"result": " ".join(str(work()).split())[:60]}
         except Exception as error:
-            found = {"result": f"{type(error).__name__}: {error}"[:200]}
+            found = {"result": f"{type(error).__name__}: {error}"[:80]}
         found |= {"seconds": time.process_time() - start, "megabytes": (resident("VmHWM") - before) / 1024}
         os.write(writable, json.dumps(found).encode())
         os._exit(0)
@@ -109,8 +111,8 @@ def file_operations(learned: Learned, folder: Path) -> Iterator[tuple[str, Work]
     """Yield writing and reading of every format."""
     for name in FORMATS:
         path = folder / f"{name}.graph"
-        yield f"save as {name}", lambda path=path, name=name: (learned.save(path, format=name), size(path))[1]
-        yield f"read_graph of {name}", lambda path=path, name=name: mn.read_graph(path, name).graph.n_edges
+        yield f"save as {name}", partial(saved, learned, path, name)
+        yield f"read_graph of {name}", partial(edges_in, path, name)
     yield "mn.load", lambda: mn.load(folder / "json.graph").graph.n_edges
 
 
@@ -124,7 +126,7 @@ def result_operations(learned: Learned, folder: Path) -> Iterator[tuple[str, Wor
     name, hub = learned.names[0], int(learned.graph.degrees().argmax())
     yield "edge_list", lambda: len(learned.edge_list())
     for frame in ("pandas", "polars", "pyarrow"):
-        yield f"edges, {frame}", lambda frame=frame: learned.edges(frame).shape
+        yield f"edges, {frame}", partial(learned.edges, frame)
     yield "str", lambda: str(learned)
     yield "summary", lambda: len(learned.summary())
     yield "notebook", lambda: len(learned._repr_html_())
@@ -134,12 +136,33 @@ def result_operations(learned: Learned, folder: Path) -> Iterator[tuple[str, Wor
     yield "compare", lambda: learned.compare(learned).hamming
     yield "evaluate", lambda: mn.evaluate(learned.graph, learned.graph).edges.f1
     for kind in ("network", "heatmap", "degrees", "support"):
-        path = folder / f"{kind}.png"
-        yield f"plot, {kind}", lambda path=path, kind=kind: (learned.plot(path, kind=kind), size(path))[1]
-    for name in (learned.names[hub], learned.names[0]):
-        path = folder / f"around_{name}.png"
-        yield f"plot, around {name}", lambda path=path, name=name: (learned.plot(path, around=name), size(path))[1]
-    yield "report", lambda: (learned.report(folder / "r.html"), size(folder / "r.html"))[1]
+        yield f"plot, {kind}", partial(drawn, learned, folder / f"{kind}.png", kind=kind)
+    yield "plot, around the largest hub", partial(drawn, learned, folder / "hub.png", around=learned.names[hub])
+    yield "plot, around another", partial(drawn, learned, folder / "other.png", around=learned.names[-1], distance=2)
+    yield "report", partial(reported, learned, folder / "report.html")
+
+
+def saved(learned: Learned, path: Path, format: str) -> str:
+    """Save the network; return the size of the file."""
+    learned.save(path, format=format)
+    return size(path)
+
+
+def edges_in(path: Path, format: str) -> int:
+    """Read a graph; return the number of its edges."""
+    return mn.read_graph(path, format).graph.n_edges
+
+
+def drawn(learned: Learned, path: Path, **how: Any) -> str:
+    """Draw the network; return the size of the file."""
+    learned.plot(path, **how)
+    return size(path)
+
+
+def reported(learned: Learned, path: Path) -> str:
+    """Write the report; return the size of the file."""
+    learned.report(path)
+    return size(path)
 
 
 def main() -> None:

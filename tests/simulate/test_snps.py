@@ -41,7 +41,7 @@ def test_rows_have_the_probabilities_of_the_model(ploidy: int, seed: int) -> Non
     ((u, v),) = drawn.interactions
     expected = listed(ploidy, (drawn.data.names.index(u), drawn.data.names.index(v)))
     codes = np.stack(drawn.data.columns, axis=1)
-    counts = {row: 0 for row in expected}
+    counts = dict.fromkeys(expected, 0)
     for row, count in zip(*np.unique(codes, axis=0, return_counts=True), strict=True):
         counts[tuple(map(int, row))] = int(count)
     statistic = sum((counts[row] - n_rows * p) ** 2 / (n_rows * p) for row, p in expected.items())

@@ -21,7 +21,7 @@ from mnlearn.statistics.edge_weights import EdgeWeights
 from mnlearn.visual import report_large
 from mnlearn.visual.large import MOST_DRAWN, hub_excerpt, is_large, outline_of, surroundings
 from mnlearn.visual.report import render_report
-from mnlearn.visual.report_large import packed_network, varints
+from mnlearn.visual.report_large import left_out, packed_network, varints
 from report_networks import HOSTILE, huge
 
 
@@ -96,8 +96,9 @@ def test_hostile_names_stay_text(page: str) -> None:
 def test_a_page_of_fewer_edges_and_names_than_there_are(network: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report_large, "MOST_EMBEDDED", 5_000)
     monkeypatch.setattr(report_large, "MOST_NAMED", 100_000)
-    text = render_report(network)
-    packed = packed_in(text)
+    whole, drawn = outline_of(network), outline_of(hub_excerpt(network))
+    packed = packed_network(whole, drawn)
+    text = " ".join(left_out(network, whole, drawn, packed))
     assert packed["count"] <= 5_000
     assert len(packed["names"]) < 10_000
     known = {network.names[x] for x in packed["places"]}
@@ -170,15 +171,15 @@ def test_the_picture_around_a_variable(network: Learned) -> None:
 
 
 def test_the_strongest_of_many_surroundings_are_drawn(network: Learned) -> None:
-    part, left_out = surroundings(network, "site_0", 1)
+    part, rest = surroundings(network, "site_0", 1)
     around = network.graph.neighbors(0)
     assert len(part.names) == MOST_DRAWN
-    assert left_out == len(around) + 1 - MOST_DRAWN
+    assert rest == len(around) + 1 - MOST_DRAWN
     support = network.result.support
     weakest = min(support[0, network.names.index(name)] for name in part.names if name != "site_0")
     assert sum(support[0, y] > weakest for y in around) == MOST_DRAWN - 2
     figure = network.plot(around="site_0")
-    assert f"{left_out:,} variables with weaker edges are left out" in figure.axes[0].get_title("left")
+    assert f"{rest:,} variables with weaker edges are left out" in figure.axes[0].get_title("left")
 
 
 def test_groups_of_a_part() -> None:

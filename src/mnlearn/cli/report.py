@@ -141,7 +141,8 @@ def plot_command(
 ) -> None:
     """Draw a learned network, a part of it, or two of them.
 
-    Beyond 2,000 columns or 20,000 edges, the picture shows the degree distribution and the hubs. Learns from DATA, or reads a saved RESULT. mnlearn learn --plot FILE has all options of learning.
+    Learns from DATA, or reads a saved RESULT. mnlearn learn --plot FILE has all options of learning. Beyond 2,000
+    columns or 20,000 edges, the picture shows the degree distribution and the hubs.
 
     Examples:
       mnlearn plot survey.csv --out network.svg

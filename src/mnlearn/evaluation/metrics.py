@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 Positives = Literal["edges", "independences"]
-SCORED_UP_TO = 5_000  # variables: beyond, subgraphs are scored only if they are asked for
+SCORED_UP_TO = 5_000  # variables: beyond, subgraphs are scored only if `kinds` names them
 _NEGLIGIBLE = 1e-9  # relative: two sums of the same terms in another order differ by less
 
 

@@ -4,7 +4,7 @@
 |-----------|-----------------------|----------------------------------------------------------------|
 | `edges`   | .edges .tsv .txt      | names without tabs, line breaks or a leading `#`, weights      |
 | `table`   | .edges.csv            | names that are not empty, numbers on edges; formulas as in csv |
-| `csv`     | .csv                  | every name, an apostrophe before one that starts a formula; weights; at most 10,000 variables |
+| `csv`     | .csv                  | every name, an apostrophe before one that starts a formula; weights |
 | `graphml` | .graphml              | names without control characters, numbers on edges             |
 | `gml`     | .gml                  | every name, numbers on edges                                   |
 | `dot`     | .dot .gv              | every name, numbers on edges                                   |
@@ -12,7 +12,8 @@
 
 All of them keep isolated variables and the order of the variables. A file is UTF-8. What is not a simple undirected
 graph (directions, self loops, repeated edges or names) raises an error and is never repaired silently.
-Files that this library wrote are read at 100,000 edges a second or more; DOT of other programs is parsed at some 500.
+A matrix has at most 10,000 variables. Files that this library wrote are read at 100,000 edges a second or more; DOT of
+other programs is parsed at some 500.
 """
 
 from __future__ import annotations

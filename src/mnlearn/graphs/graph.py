@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain
+from itertools import chain, islice
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
@@ -245,6 +245,17 @@ class Graph:
         _check_disjoint("y", goals, "z", blocked)
         _check_disjoint("x", starts, "y", goals)
         return all(goals.isdisjoint(wave) for wave in self._flood(starts, set(blocked)))
+
+    def waves(self, x: int | Iterable[int], distance: int) -> tuple[tuple[int, ...], ...]:
+        """Return the variables at distance 0, 1, ..., `distance` from x, each ascending; empty beyond the last.
+
+        Examples
+        --------
+        >>> Graph(4, [(0, 1), (1, 2), (2, 3)]).waves(0, 2)
+        ((0,), (1,), (2,))
+        """
+        found = [tuple(sorted(wave)) for wave in islice(self._flood(self._members("x", x), set()), distance + 1)]
+        return (*found, *((),) * (distance + 1 - len(found)))
 
     def _flood(self, starts: AbstractSet[int], seen: set[int]) -> Iterator[AbstractSet[int]]:
         """Yield the variables at each distance from the starts; skip those in `seen`, and add the new ones to it."""

@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape as escaped_xml
 
-from mnlearn.graphs.named import EdgeNumbers, NamedGraph, graph_of_ends
+from mnlearn.graphs.named import NamedGraph, graph_of_ends
 
 _SPACE = "http://graphml.graphdrawing.org/xmlns"
 _HEAD = (
@@ -31,7 +31,7 @@ _ATTRIBUTES = {  # that a plain element may have, by its depth and tag
 }
 
 
-class _NotPlain(Exception):
+class _NotPlainError(Exception):
     """The file needs the general parser."""
 
 
@@ -87,7 +87,7 @@ def read_plain_graphml(text: str) -> NamedGraph | None:
     parser.CharacterDataHandler = reader.text
     try:
         parser.Parse(text, True)
-    except (_NotPlain, expat.ExpatError, ValueError, KeyError, OverflowError):
+    except (_NotPlainError, expat.ExpatError, ValueError, KeyError, OverflowError):
         return None
     return reader.graph()
 
@@ -109,11 +109,11 @@ class _GraphmlReader:
         self._depth += 1
         if self._depth == 1:
             if tag != "graphml" or found.get("xmlns") != _SPACE:
-                raise _NotPlain
+                raise _NotPlainError
             return
         known = _ATTRIBUTES.get((self._depth, tag))
         if known is None or not found.keys() <= known:
-            raise _NotPlain
+            raise _NotPlainError
         if tag == "data":
             self._data, self._text = self._keys[found["key"]], ""
         elif tag == "edge":
@@ -126,11 +126,11 @@ class _GraphmlReader:
         else:
             self._graphs += 1
             if self._graphs > 1 or found.get("edgedefault") != "undirected":
-                raise _NotPlain
+                raise _NotPlainError
 
     def _declare(self, node: str) -> None:
         if node in self._position:
-            raise _NotPlain
+            raise _NotPlainError
         self._position[node] = len(self._position)
         self._in_edge = False
 
@@ -151,7 +151,7 @@ class _GraphmlReader:
             if name == "name" and not self._in_edge and self._text:
                 self._named[len(self._position) - 1] = self._text
         else:
-            raise _NotPlain
+            raise _NotPlainError
 
     def graph(self) -> NamedGraph | None:
         whole = len(self._named) == len(self._position)
@@ -208,7 +208,7 @@ def read_plain_gml(text: str) -> NamedGraph | None:
                 key, value = line.split()
                 ends.number(key, _real(value))
             end = found.end()
-    except (_NotPlain, KeyError, ValueError):
+    except (_NotPlainError, KeyError, ValueError):
         return None
     plain = text[end:].strip() == "]" and len(position) == len(names)
     return ends.graph(names) if plain else None
@@ -226,14 +226,14 @@ def _label(text: str) -> str:
     """Return the name of a label."""
     name = _REFERENCE.sub(lambda found: chr(int(found[1])), text) if "&" in text else text
     if "&" in _REFERENCE.sub("", text):
-        raise _NotPlain
+        raise _NotPlainError
     return name
 
 
 def _real(text: str) -> float:
-    """Return a number, or raise _NotPlain."""
+    """Return a number, or raise _NotPlainError."""
     if not _GML_REAL.fullmatch(text):
-        raise _NotPlain
+        raise _NotPlainError
     return float(text)
 
 

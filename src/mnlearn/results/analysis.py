@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
+from mnlearn.errors import whole_number
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.results.centrality import centrality_table
 from mnlearn.results.edges import Frame
-from mnlearn.results.excerpts import excerpt, variables_around
+from mnlearn.results.excerpts import excerpt, places_of
 
 if TYPE_CHECKING:
     from mnlearn.results.intervals import Intervals, IntervalSampling
@@ -54,7 +55,30 @@ class Analysis:
         True
         """
         learned = cast("Learned", self)
-        return excerpt(learned, sorted(chain.from_iterable(variables_around(learned, names, distance))))
+        steps = whole_number("distance", distance, least=1, hint="Use 1 for the neighbours alone.")
+        waves = learned.graph.waves(places_of(learned, names), steps)
+        return excerpt(learned, sorted(chain.from_iterable(waves)))
+
+    def among(self, names: str | Iterable[str]) -> Learned:
+        """Return the network among some variables, in the order of the data, with the numbers of the whole network.
+
+        Parameters
+        ----------
+        names
+            The variables.
+
+        Returns
+        -------
+        Learned
+            As `around` returns it.
+
+        Raises
+        ------
+        UnknownNameError
+            If a variable is unknown.
+        """
+        learned = cast("Learned", self)
+        return excerpt(learned, places_of(learned, names))
 
     def centrality(self, groups: Groups | None = None, *, z_scores: bool = False, frame: Frame | None = None) -> Any:
         """Return the weighted centralities of the variables as a table; docs/centrality.md has the formulas.

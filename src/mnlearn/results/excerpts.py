@@ -10,7 +10,7 @@ import numpy as np
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.normal_scores import normal_scores
-from mnlearn.errors import InputError, check_listed, check_name, whole_number
+from mnlearn.errors import InputError, check_listed, check_name
 from mnlearn.graphs.graph import Edge
 from mnlearn.statistics.edge_weights import EdgeWeights, edge_weights, is_mixed
 
@@ -20,29 +20,18 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 
 
-def variables_around(learned: Learned, names: str | Iterable[str], distance: int) -> list[list[int]]:
-    """Return the variables at distance 0, 1, ... from some variables, as lists in the order of the data."""
-    whole_number("distance", distance, least=1, hint="Use 1 for the neighbours alone.")
-    chosen = [names] if isinstance(names, str) else list(_listed(names))
+def places_of(learned: Learned, names: str | Iterable[str]) -> list[int]:
+    """Return the indices of one variable or several, ascending."""
+    if not isinstance(names, str):
+        check_listed("names", names, "names of variables")
+    chosen = [names] if isinstance(names, str) else list(names)
     if not chosen:
         raise InputError("names must hold at least one variable; got none. Name one.")
     place = {name: x for x, name in enumerate(learned.names)}
     for name in chosen:
         if name not in place:
             check_name("variable", name, learned.names)
-    wave = {place[name] for name in chosen}
-    waves, seen = [sorted(wave)], set(wave)
-    for _ in range(distance):
-        wave = set().union(*(learned.graph.neighbors(x) for x in wave)) - seen
-        seen |= wave
-        waves.append(sorted(wave))
-    return waves
-
-
-def _listed(names: Iterable[str]) -> Iterable[str]:
-    """Return the names, or raise InputError unless they are listed."""
-    check_listed("names", names, "names of variables")
-    return names
+    return sorted({place[name] for name in chosen})
 
 
 def excerpt(learned: Learned, variables: Sequence[int]) -> Learned:
@@ -55,7 +44,7 @@ def excerpt(learned: Learned, variables: Sequence[int]) -> Learned:
     own = replace(
         found,
         graph=found.graph.subgraph(variables),
-        support=_among(found.support, place, learned),
+        support=_among(found.support, place, learned) or {},
         score=None,
         trace=None,
         stages={},

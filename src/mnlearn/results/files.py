@@ -23,7 +23,7 @@ import numpy as np
 from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.markup_formats import graph_of_json, json_document_of, json_of_graph
-from mnlearn.graphs.named import EdgeNumbers, NamedGraph, parser_errors
+from mnlearn.graphs.named import Attributes, NamedGraph, parser_errors
 from mnlearn.protocols import Question, Result, Step
 from mnlearn.results.edges import kind_of_frame
 from mnlearn.results.resampling import Resampling, Sampling
@@ -39,7 +39,7 @@ _SCALES = ("log_independence", "log_odds")
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
-def render(learned: Learned, numbers: EdgeNumbers) -> str:
+def render(learned: Learned, numbers: Attributes) -> str:
     """Return the JSON document of a result."""
     from mnlearn import __version__
 

@@ -17,13 +17,14 @@ exactly: the two sites of an interaction first, then each block from there in bo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import InputError, check_number, check_room, is_number, whole_number
+from mnlearn.errors import InputError, check_number, check_room, is_number, iterates, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.named import NamedGraph
 from mnlearn.protocols import FloatArray, IntArray
@@ -116,7 +117,7 @@ def snps(
         doses = _interacting(rates[[a, b]], log_odds, ploidy, rows, rng)
         alleles[:, first[[a, b]]] = [doses > k for k in range(ploidy)]
     for one in alleles:
-        _spread(one, first, np.append(start, n), rates, follow, rng)
+        _spread(one, first, np.append(start, n), rng, rates=rates, follow=follow)
     names = tuple(f"site_{x:0{len(str(n - 1))}d}" for x in range(n))
     planted = np.sort(first[pairs], axis=1)
     chained = [(x, x + 1) for x in range(n - 1) if (x + 1) % size]
@@ -132,7 +133,7 @@ def _check(log_odds: float, ploidy: int, ranges: dict[str, tuple[float, float]])
     if ploidy not in (1, 2) or isinstance(ploidy, bool):
         raise InputError(f"ploidy must be 1 (haplotypes) or 2 (genotypes); got {ploidy!r}. Use one of the two.")
     for name, ends in ranges.items():
-        found = list(ends) if isinstance(ends, tuple | list) else []
+        found: list[Any] = list(ends) if iterates(ends) else []
         if len(found) != 2 or not all(map(is_number, found)) or not 0 < found[0] <= found[1] < 1:
             raise InputError(f"{name} must be a range within 0 and 1, both excluded; got {ends!r:.80}. Use (0.2, 0.5).")
 
@@ -142,8 +143,8 @@ def _paired_blocks(n_blocks: int, n_interactions: int, rng: np.random.Generator)
     count = whole_number("n_interactions", n_interactions, least=0, hint="Use 0 for none.")
     if 2 * count > n_blocks:
         raise InputError(
-            f"n_interactions must leave two blocks for each; got {count} for {n_blocks} blocks. Use more sites, smaller "
-            f"blocks or at most {n_blocks // 2} interactions."
+            f"n_interactions must leave two blocks for each; got {count} for {n_blocks} blocks. Use more sites, "
+            f"smaller blocks or at most {n_blocks // 2} interactions."
         )
     return rng.permutation(n_blocks)[: 2 * count].reshape(-1, 2)
 
@@ -162,7 +163,13 @@ def _interacting(
 
 
 def _spread(
-    alleles: Alleles, first: IntArray, bounds: IntArray, rates: FloatArray, follow: FloatArray, rng: np.random.Generator
+    alleles: Alleles,
+    first: IntArray,
+    bounds: IntArray,
+    rng: np.random.Generator,
+    *,
+    rates: FloatArray,
+    follow: FloatArray,
 ) -> None:
     """Draw the other sites of all blocks from their first ones, one step to the right or left at a time."""
     for step in (1, -1):

@@ -198,11 +198,11 @@ def takes_long(data: Dataset, neighbors: Neighbors) -> bool:
     """
     if len(neighbors) <= MOST_VARIABLES:
         return False
-    degrees = np.bincount([len(around) for around in neighbors]).tolist()
+    degrees: list[int] = np.bincount([len(around) for around in neighbors]).tolist()
     if not all(card in (1, 2) for card in data.cards):
         return sum(d * count for d, count in enumerate(degrees)) // 2 > _MOST_FITTED
     cells = (count * min(data.n_records, 2 ** min(d, 40)) * (d + 1) ** 2 for d, count in enumerate(degrees))
-    return sum(cells) > _MOST_STEPS
+    return bool(sum(cells) > _MOST_STEPS)
 
 
 def ordered_variables(data: Dataset) -> tuple[bool, ...]:

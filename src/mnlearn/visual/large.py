@@ -5,14 +5,14 @@ No layout is computed for more than some hundred variables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mnlearn.errors import InputError
+from mnlearn.errors import InputError, whole_number
 from mnlearn.graphs.graph import Graph
-from mnlearn.results.excerpts import excerpt, variables_around
 from mnlearn.visual.appearance import Appearance
 from mnlearn.visual.canvas import INK, add_legend, new_figure, plain_axes
 from mnlearn.visual.degrees import draw_degrees
@@ -65,7 +65,7 @@ def strongest_neighbors(learned: Learned, x: int, most: int) -> list[int]:
 def hub_excerpt(learned: Learned, hubs: int = _HUBS, each: int = _EACH) -> Learned:
     """Return the network of the variables with the most neighbours and the strongest of these."""
     chosen = set(first := hubs_of(learned.graph, hubs)).union(*(strongest_neighbors(learned, x, each) for x in first))
-    return excerpt(learned, sorted(chosen) or range(min(len(learned.names), MOST_DRAWN)))
+    return learned.among(learned.names[x] for x in sorted(chosen) or range(min(len(learned.names), MOST_DRAWN)))
 
 
 def surroundings(learned: Learned, names: str | Iterable[str], distance: int) -> tuple[Learned, int]:
@@ -73,16 +73,18 @@ def surroundings(learned: Learned, names: str | Iterable[str], distance: int) ->
 
     Beyond `MOST_DRAWN` variables, those with the best support of an edge towards the middle are kept.
     """
-    waves = variables_around(learned, names, distance)
+    steps = whole_number("distance", distance, least=1, hint="Use 1 for the neighbours alone.")
+    chosen = set(learned.among(names).names)
+    waves = learned.graph.waves([x for x, name in enumerate(learned.names) if name in chosen], steps)
     kept, total = list(waves[0]), sum(map(len, waves))
     if len(kept) > MOST_DRAWN:
         raise InputError(f"around must name at most {MOST_DRAWN} variables; got {len(kept)}. Name fewer of them.")
-    for inner, wave in zip(waves, waves[1:], strict=False):
+    for inner, wave in pairwise(waves):
         kept += _most_joined(learned, inner, wave)[: MOST_DRAWN - len(kept)]
-    return excerpt(learned, sorted(kept)), total - len(kept)
+    return learned.among(learned.names[x] for x in kept), total - len(kept)
 
 
-def _most_joined(learned: Learned, inner: list[int], wave: list[int]) -> list[int]:
+def _most_joined(learned: Learned, inner: Sequence[int], wave: Sequence[int]) -> list[int]:
     """Return the variables of a wave, those with the best support of an edge to the one inside it first."""
     support, sign = learned.result.support, -1.0 if learned.support_scale == "log_odds" else 1.0
     within = set(inner)

@@ -312,11 +312,11 @@ def edge_rows(picture: FigureData, limits: Mapping[tuple[int, int], tuple[float,
     ranks = [[-column.get(edge, 0.0) for edge in edges] for column in columns]
     columns += [] if picture.weights is None else [picture.weights.values]
     columns += [{edge: ends[k] for edge, ends in limits.items()} for k in (0, 1)] if limits else []
-    order = np.lexsort((np.arange(len(edges)), *reversed(ranks)))
+    order: list[int] = np.lexsort([np.arange(len(edges)), *map(np.array, reversed(ranks))])[:MOST_EDGES].tolist()
     rows = []
-    for k in order[:MOST_EDGES].tolist():
-        values = [column.get(edges[k]) for column in columns]
-        rows.append(EdgeRow(k, *edges[k], [(decimal(value), value) for value in values]))
+    for k in order:
+        (u, v), values = edges[k], [column.get(edges[k]) for column in columns]
+        rows.append(EdgeRow(k, u, v, [(decimal(value), value) for value in values]))
     return rows
 
 

@@ -29,7 +29,8 @@ MOST_NAMED = 6_000_000  # bytes of names in the file
 
 def most_joined(picture: FigureData, most: int = MOST_LISTED) -> list[int]:
     """Return the variables with the most neighbours, for the table; ties in the order of the variables."""
-    return np.argsort(-picture.graph.degrees(), kind="stable")[:most].tolist()
+    found: list[int] = np.argsort(-picture.graph.degrees(), kind="stable")[:most].tolist()
+    return found
 
 
 def left_out(learned: Learned, whole: FigureData, drawn: FigureData, packed: dict[str, Any]) -> list[str]:
@@ -43,9 +44,9 @@ def left_out(learned: Learned, whole: FigureData, drawn: FigureData, packed: dic
             f"{count_of(joined[0], 'variable')}."
         )
     sentences.append(
-        f"Too large to draw as a whole: the picture and the heat map show {count_of(len(drawn.names), 'variable')}, the "
-        f"{min(HUBS, len(drawn.names))} with the most neighbours and up to {EACH} of the strongest of each. Find any "
-        "other variable by its name to see its neighbours."
+        f"Too large to draw as a whole: the picture and the heat map show {count_of(len(drawn.names), 'variable')}, "
+        f"the {min(HUBS, len(drawn.names))} with the most neighbours and up to {EACH} of the strongest of each. Find "
+        "any other variable by its name to see its neighbours."
     )
     n_edges, n_names = packed["count"], len(packed["names"])
     if n_edges < learned.graph.n_edges or n_names < len(learned.names):
