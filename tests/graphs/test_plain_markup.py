@@ -77,7 +77,7 @@ def test_ordinary_files_are_plain(format: str) -> None:
         ("graphml", "<node id", '<node colour="red" id'),
         ("graphml", '"double"', '"boolean"'),
         ("graphml", "-1.5", "much"),
-        ("graphml", 'target="é"', 'target="nobody"'),
+        ("graphml", 'target="é"', 'target="stranger"'),
         ("graphml", "</graphml>", ""),
         ("gml", "graph [", "graph [\n  directed 1"),
         ("gml", "  edge [", "  edge [ # here"),

@@ -150,8 +150,8 @@ def test_settings_of_nodes_need_a_part(network: Learned) -> None:
         network.plot(kind="centralities")
     sizes = {"site_1": 1.0, **dict.fromkeys(network.blanket("site_1"), 0.5)}
     network.plot(labels={"site_1": "one", "site_9000": "far"}, around="site_1", node_size=sizes)
-    with pytest.raises(UnknownNameError, match="nobody"):
-        network.plot(around="site_1", node_size={**sizes, "nobody": 1.0})
+    with pytest.raises(UnknownNameError, match="stranger"):
+        network.plot(around="site_1", node_size={**sizes, "stranger": 1.0})
 
 
 def test_the_picture_around_a_variable(network: Learned) -> None:
