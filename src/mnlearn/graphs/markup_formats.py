@@ -16,7 +16,7 @@ from typing import Any
 
 from mnlearn.errors import FileError, InputError, require
 from mnlearn.graphs.graph import Edge
-from mnlearn.graphs.named import EdgeNumbers, GraphBuilder, NamedGraph, check_undirected
+from mnlearn.graphs.named import EdgeLists, EdgeNumbers, GraphBuilder, NamedGraph, check_undirected
 from mnlearn.graphs.plain_markup import gml_lines, graphml_lines, read_plain_dot, read_plain_gml, read_plain_graphml
 
 _NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # takes 5 ms to compile
@@ -289,6 +289,9 @@ def graph_of_json(document: Mapping[str, Any]) -> NamedGraph:
     """Return the graph of a JSON document."""
     _check_version(document.get("version"))
     variables, edges = _listed(document, "variables"), _listed(document, "edges")
+    plain = _plain_graph(variables, edges, document.get("edge_attributes", {}))
+    if plain is not None:
+        return plain
     numbers = _numbers_by_edge(document.get("edge_attributes", {}), len(edges))
     builder = GraphBuilder()
     for name in variables:
@@ -300,6 +303,29 @@ def graph_of_json(document: Mapping[str, Any]) -> NamedGraph:
             raise FileError(f'"edges" must be a list of pairs; got {edge!r}.')
         builder.join(_end(edge[0], variables), _end(edge[1], variables), attributes)
     return builder.finish()
+
+
+def _plain_graph(variables: list[Any], edges: list[Any], columns: Any) -> NamedGraph | None:
+    """Return the graph of a document without a fault, with ends by name; None for any other."""
+    if not isinstance(columns, dict) or not all(isinstance(column, list) for column in columns.values()):
+        return None
+    if not all(isinstance(name, str) for name in variables) or any(len(c) != len(edges) for c in columns.values()):
+        return None
+    position = {name: x for x, name in enumerate(variables)}
+    found = EdgeLists()
+    try:
+        numbers = {key: iter(column) for key, column in columns.items()}
+        for a, b in edges:
+            if type(a) is not str or type(b) is not str:
+                return None
+            found.add(position[a], position[b])
+            for key, column in numbers.items():
+                value = next(column)
+                if value is not None:
+                    found.number(key, _number(key, value))
+    except (KeyError, TypeError, ValueError, FileError):
+        return None
+    return found.graph(variables)
 
 
 def _reject_constant(constant: str) -> None:

@@ -8,11 +8,10 @@ of `markup_formats` then read it, or name the fault.
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from xml.sax.saxutils import escape as escaped_xml
 
-from mnlearn.graphs.named import NamedGraph, graph_of_ends
+from mnlearn.graphs.named import EdgeLists, NamedGraph
 
 _SPACE = "http://graphml.graphdrawing.org/xmlns"
 _HEAD = (
@@ -33,25 +32,6 @@ _ATTRIBUTES = {  # that a plain element may have, by its depth and tag
 
 class _NotPlainError(Exception):
     """The file needs the general parser."""
-
-
-class _Ends:
-    """Edges of a file as they are read: positions of their ends, and numbers in columns by the place of the edge."""
-
-    def __init__(self) -> None:
-        self.left, self.right = array("q"), array("q")
-        self.columns: dict[str, dict[int, float]] = {}
-
-    def add(self, u: int, v: int) -> None:
-        self.left.append(u)
-        self.right.append(v)
-
-    def number(self, key: str, value: float) -> None:
-        """Add a number of the last edge."""
-        self.columns.setdefault(key, {})[len(self.left) - 1] = value
-
-    def graph(self, names: Iterable[str]) -> NamedGraph | None:
-        return graph_of_ends(tuple(names), self.left, self.right, self.columns)
 
 
 # GraphML
@@ -100,7 +80,7 @@ class _GraphmlReader:
         self._keys: dict[str, tuple[str, str]] = {}  # name and type, by id
         self._position: dict[str, int] = {}
         self._named: dict[int, str] = {}
-        self._ends = _Ends()
+        self._ends = EdgeLists()
         self._data: tuple[str, str] | None = None  # key of the open data element
         self._text = ""
         self._in_edge = False
@@ -196,7 +176,7 @@ def read_plain_gml(text: str) -> NamedGraph | None:
         return None
     position: dict[str, int] = {}
     names: list[str] = []
-    ends, end = _Ends(), len("graph [\n")
+    ends, end = EdgeLists(), len("graph [\n")
     try:
         for found in _runs(_GML_NODE, text, end):
             position[found[1]] = len(names)
@@ -251,7 +231,7 @@ def read_plain_dot(text: str) -> NamedGraph | None:
     if not text.startswith("graph {\n"):
         return None
     position: dict[str, int] = {}
-    ends, end = _Ends(), len("graph {\n")
+    ends, end = EdgeLists(), len("graph {\n")
     for found in _runs(_DOT_NODE, text, end):
         position.setdefault(found[1], len(position))
         end = found.end()
