@@ -41,7 +41,7 @@ def package_imports() -> Imports:
 
 def package_of(module: str) -> str:
     """Return the box of a module: its package, or the module itself at the top level."""
-    return APART if f"{module}.".startswith(f"{APART}.") else module.split(".", maxsplit=1)[0]
+    return APART if f"{module}.".startswith((f"{APART}.", "graphs.arrays.")) else module.split(".", maxsplit=1)[0]
 
 
 def imports(path: Path) -> set[str]:

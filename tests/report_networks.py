@@ -55,6 +55,19 @@ def hostile_columns(n_rows: int = 80) -> dict[str, list[str]]:
     return columns | {"<u>by</u>": [f"</td><i>{k % 2}</i>" for k in range(n_rows)]}
 
 
+def huge(n: int = 20_000, n_edges: int = 100_000, hub: int = 900) -> Learned:
+    """More variables than can be drawn: random edges, a hub, and two variables apart with a hostile name."""
+    rng = np.random.default_rng(0)
+    pairs = rng.integers(0, n - 2, (n_edges, 2))
+    pairs = np.concatenate([pairs[pairs[:, 0] != pairs[:, 1]], [[n - 2, n - 1]]])
+    pairs = np.concatenate([pairs, np.stack([np.zeros(hub, dtype=np.int64), np.arange(1, hub + 1)], axis=1)])
+    graph = Graph(n, pairs)
+    support = dict(zip(graph.edges, rng.exponential(5.0, graph.n_edges).tolist(), strict=True))
+    names = (*(f"site_{k}" for k in range(n - 2)), HOSTILE[1], HOSTILE[2])
+    found = Result(graph, None, support, True, {}, {"method": "mpl"}, support_scale="log_odds")
+    return Learned("mpl", names, found, n_rows=2000)
+
+
 def large(n: int = 500) -> Learned:
     """A tree with some further edges, without data."""
     rng = np.random.default_rng(0)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from report_networks import hostile, large, ordinary
+from report_networks import hostile, huge, large, ordinary
 
 
 def _lacking(what: str) -> Any:
@@ -44,7 +44,7 @@ def chromium() -> Iterator[Any]:
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Return a report by name; it is written at the first use."""
     folder = tmp_path_factory.mktemp("reports")
-    makers: dict[str, Callable[[], Any]] = {"ordinary": ordinary, "hostile": hostile, "large": large}
+    makers: dict[str, Callable[[], Any]] = {"ordinary": ordinary, "hostile": hostile, "large": large, "huge": huge}
 
     def written(name: str) -> Path:
         path = folder / f"{name}.html"

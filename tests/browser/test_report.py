@@ -13,7 +13,7 @@ import pytest
 
 from mnlearn.results import Learned
 from mnlearn.visual.figure_data import measures
-from report_networks import HOSTILE, large, ordinary
+from report_networks import HOSTILE, huge, large, ordinary
 
 Open = Callable[..., Any]
 COLOURS = """() => {  // how many colours the canvases of the network have
@@ -270,6 +270,52 @@ def test_five_hundred_variables_are_usable(opened: Open) -> None:
     page.wait_for_function("mnlearn.labelsDrawn().length < 200")
     page.locator("#edge-table th button").nth(2).click()
     assert page.locator("#edge-table tbody tr").count() == network.graph.n_edges
+
+
+def test_all_of_twenty_thousand_variables_can_be_found(opened: Open) -> None:
+    network = huge()
+    page = opened("huge").ready()
+    assert 0 < drawn(page) < 2_000
+    page.fill("#search", "ite_1998")
+    assert page.locator("#search-found").text_content() == "11 variables"
+    assert page.locator("#variable-names option").count() == 11
+    page.fill("#search", "site_19990")
+    assert page.locator("#panel h3").text_content() == "site_19990"
+    assert blanket(page) == sorted(network.blanket("site_19990"))
+    assert page.locator("#ego g.node").count() == len(network.blanket("site_19990")) + 1
+    name = page.locator("#blanket bdi").first.text_content()
+    page.locator("#blanket button").first.click()
+    assert page.locator("#panel h3").text_content() == name
+    assert blanket(page) == sorted(network.blanket(name))
+    page.locator("#ego g.node").last.click()  # the middle, drawn last
+    assert page.locator("#panel h3").text_content() == name
+    page.click("#unchoose")
+    assert not page.locator("#ego").is_visible()
+    page.locator("#variable-table button.name").first.click()
+    assert page.locator("#panel h3").text_content() == "site_0"
+    assert page.locator("#blanket li").count() == 300
+    assert page.locator("#ego g.node").count() == 41
+
+
+def test_a_click_in_the_picture_of_a_part_shows_all_neighbours(opened: Open) -> None:
+    network = huge()
+    page = opened("huge").ready()
+    name = page.evaluate("mnlearn.labelsDrawn()[1]")
+    click_on(page, name)
+    page.wait_for_selector("#blanket")
+    assert page.locator("#panel h3").text_content() == name
+    listed = set(page.locator("#blanket bdi").all_text_contents())
+    assert listed <= set(network.blanket(name))
+    assert len(listed) == min(300, len(network.blanket(name)))
+
+
+def test_hostile_names_are_text_in_the_search_of_a_large_network(opened: Open) -> None:
+    page = opened("huge").ready()
+    page.fill("#search", HOSTILE[1])
+    assert page.locator("#panel h3").text_content() == HOSTILE[1]
+    assert blanket(page) == [HOSTILE[2]]
+    assert page.evaluate("window.pwned") is None
+    assert page.locator("#ego img").count() == 0
 
 
 def test_on_paper_the_picture_stands_still(opened: Open) -> None:

@@ -238,3 +238,14 @@ def test_ctrl_c_writes_the_report_of_the_best_so_far(
     assert done.code == 130
     assert "interrupted" in done.err
     assert "The search was stopped early" in (tmp_path / "out.html").read_text(encoding="utf-8")
+
+
+def test_the_surroundings_of_a_column(run: Any, table: Path, tmp_path: Path) -> None:
+    words = ["plot", table, "--method", "gsmn", "--out", tmp_path / "near.svg"]
+    done = run(*words, "--around", "a", "--distance", "2")
+    assert (done.code, done.err) == (0, "")
+    assert "within 2 edges of a" in (tmp_path / "near.svg").read_text(encoding="utf-8")
+    (tmp_path / "near.svg").unlink()
+    assert "--distance is for --around; got 2 without it" in run(*words, "--distance", "2").refusal()
+    assert "e" in run(*words, "--around", "e").refusal()
+    assert not list(tmp_path.iterdir())

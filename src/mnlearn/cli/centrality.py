@@ -61,7 +61,8 @@ def _show_centrality(learned: Learned, table: list[dict[str, Any]], *, all_rows:
     measures = [name for name in table[0] if name not in ("variable", "group")]
     headings = [name.replace("_", " ") for name in measures]
     shown = sorted(table, key=lambda row: -row["strength"])
-    rows = [(row["variable"], row["group"] or "", *(f"{row[name]:.3g}" for name in measures)) for row in shown]
+    numbers = [["" if row[name] is None else f"{row[name]:.3g}" for name in measures] for row in shown]
+    rows = [(row["variable"], row["group"] or "", *cells) for row, cells in zip(shown, numbers, strict=True)]
     show_rows(simple_table("variable", "group", *headings, numbers=headings), rows, limit=None if all_rows else SHOWN)
 
 

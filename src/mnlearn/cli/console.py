@@ -109,15 +109,16 @@ def simple_table(*headings: str, numbers: Sequence[str] = ()) -> Table:
     return table
 
 
-def show_rows(table: Table, rows: Sequence[Sequence[str]], *, limit: int | None) -> None:
-    """Print a table with the first rows, and the number of rows that the limit leaves out."""
+def show_rows(table: Table, rows: Sequence[Sequence[str]], *, limit: int | None, total: int | None = None) -> None:
+    """Print a table with the first rows, and how many of all rows, or of a total, the limit leaves out."""
     from rich.text import Text
 
     for row in rows[:limit]:
         table.add_row(*(Text(escaped(cell)) for cell in row))
     show(table)
-    if limit is not None and len(rows) > limit:
-        say(f"and {len(rows) - limit} more; --all lists them")
+    count = len(rows) if total is None else total
+    if limit is not None and count > limit:
+        say(f"and {count - limit} more; --all lists them")
 
 
 def show_json(document: object) -> None:

@@ -141,7 +141,7 @@ def evaluate_command(
       mnlearn evaluate learned.graphml --data later.csv --train survey.csv
       mnlearn evaluate learned.graphml --data later.csv --test g2 --alpha 0.01 --triplets 2000 --seed 1
     """
-    from mnlearn.evaluation.metrics import evaluate
+    from mnlearn.evaluation.metrics import SCORED_UP_TO, evaluate
 
     held_out.check(reading)
     if truth is None and held_out.data is None:
@@ -153,6 +153,8 @@ def evaluate_command(
     judged = None if held_out.data is None else held_out.validation(learned, reading)
     for remark in () if judged is None else judged.notes:
         note(remark)
+    if compared is not None and kinds is None and compared.variables > SCORED_UP_TO:
+        note(f"subgraphs are scored up to {SCORED_UP_TO:,} variables; name some with --kinds for more")
     document = ({} if compared is None else compared.to_dict()) | (
         {} if judged is None else {"held_out": judged.to_dict()}
     )

@@ -314,7 +314,10 @@ def network_size(learned: Learned) -> str:
 
 def _show_edges(learned: Learned, *, all_edges: bool) -> None:
     """Print a table of the edges, the best supported first."""
-    edges, heading = learned.edge_list(), _SCALES[learned.support_scale]
+    from mnlearn.results.edges import first_edges
+
+    most = None if all_edges else SHOWN
+    edges, heading = first_edges(learned, most), _SCALES[learned.support_scale]
     if not edges:
         return
     formats = {"weight": "+.3f", "support": ".4g", "probability": ".3f", "frequency": ".3f"}
@@ -326,7 +329,7 @@ def _show_edges(learned: Learned, *, all_edges: bool) -> None:
         rows.append((edge.u, edge.v, *cells))
     titles = [heading if name == "support" else name for name in known]
     table = simple_table("edge", "", *titles, numbers=titles)
-    show_rows(table, rows, limit=None if all_edges else SHOWN)
+    show_rows(table, rows, limit=most, total=learned.graph.n_edges)
 
 
 def _expected_false(learned: Learned) -> str:

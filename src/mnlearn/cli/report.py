@@ -131,13 +131,18 @@ def plot_command(
     kind: Annotated[str, option("NAME", "network, heatmap, degrees, support, centralities or stability.")] = "network",
     title: Annotated[str | None, option("TEXT", "Title above the picture.")] = None,
     layout_seed: Annotated[int, option("S", "Seed of the layout.", "--layout-seed", min=0)] = 0,
+    around: Annotated[
+        list[str] | None, option("COL", "Draw only this column and its surroundings; repeatable.")
+    ] = None,
+    distance: Annotated[int | None, option("D", "With --around: edges from it; 1 by default.", min=1)] = None,
     look: LookOptions,
     learning: SampledSourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Draw a learned network, or two of them.
+    """Draw a learned network, a part of it, or two of them.
 
-    Learns from DATA, or reads a saved RESULT. mnlearn learn --plot FILE has all options of learning.
+    Learns from DATA, or reads a saved RESULT. mnlearn learn --plot FILE has all options of learning. Beyond 2,000
+    columns or 20,000 edges, the picture shows the degree distribution and the hubs.
 
     Examples:
       mnlearn plot survey.csv --out network.svg
@@ -146,6 +151,7 @@ def plot_command(
       mnlearn plot survey.csv --kind heatmap --out heatmap.pdf
       mnlearn plot survey.csv --bootstrap 100 --kind stability --out stability.png
       mnlearn plot network.json --data survey.csv --out network.png
+      mnlearn plot genes.json --around BRCA1 --distance 2 --out brca1.svg
     """
     from mnlearn.visual.network import KINDS
 
@@ -154,8 +160,13 @@ def plot_command(
     if kind == "stability" and learning.bootstrap is None and not is_result(source):
         raise InputError("--kind stability needs frequencies of samples; got no --bootstrap. Add --bootstrap 200.")
     other = look.other(kind)
+    if distance is not None and not around:
+        raise InputError(f"--distance is for --around; got {distance} without it. Add --around COL.")
+    if around and other is not None:
+        raise InputError("--around is for the picture of one network; got another one too. Drop one of the two.")
     learned, interrupted = learning.learn_or_load(source)
-    look.draw(learned, other, out, kind=kind, title=title, seed=layout_seed)
+    near = {"around": around, "distance": distance or 1} if around else {}
+    look.draw(learned, other, out, kind=kind, title=title, seed=layout_seed, **near)
     size = {"variables": len(learned.names), "edges": learned.graph.n_edges}
     document = {"source": source, "picture": out, "kind": kind, "method": learned.method, **size}
     output.show(lambda: document, lambda: say(f"wrote {escaped(out)}: {network_size(learned)}"))
@@ -208,9 +219,9 @@ class LookOptions(options.OptionGroup):
         return load(next(iter(given.values()))) if given else None
 
     def draw(
-        self, learned: Learned, other: Learned | None, out: str, *, kind: str, title: str | None, seed: int
+        self, learned: Learned, other: Learned | None, out: str, *, kind: str, title: str | None, seed: int, **near: Any
     ) -> None:
-        """Draw the network, or the comparison with another one."""
+        """Draw the network, the surroundings of some columns, or the comparison with another network."""
         from mnlearn.visual import plot_difference, plot_side_by_side
 
         look: dict[str, Any] = {
@@ -228,7 +239,7 @@ class LookOptions(options.OptionGroup):
             names = ["this network", Path(self.difference).stem]
             plot_difference(learned, other, out, titles=names, title=title, **look)
         else:
-            learned.plot(out, kind=kind, title=title, same_layout_as=other, rings=self.rings, **look)
+            learned.plot(out, kind=kind, title=title, same_layout_as=other, rings=self.rings, **look, **near)
 
 
 def named_groups(words: Sequence[str] | None, names: Sequence[str]) -> dict[str, list[str]] | None:

@@ -58,6 +58,7 @@ __all__ = [
 ]
 
 Positives = Literal["edges", "independences"]
+SCORED_UP_TO = 5_000  # variables: beyond, subgraphs are scored only if `kinds` names them
 _NEGLIGIBLE = 1e-9  # relative: two sums of the same terms in another order differ by less
 
 
@@ -322,7 +323,8 @@ def evaluate(learned: object, truth: object, *, kinds: Sequence[str] | None = No
         Two graphs by index; or two with names (files, `NamedGraph`, what `mnlearn.learn` returns), which are matched
         by name in any order.
     kinds
-        The kinds of subgraph for E- and V-scores; all when left out, none for an empty list.
+        The kinds of subgraph for E- and V-scores; none for an empty list. When left out, all up to 5,000 variables,
+        and none beyond: some of them grow with the square of the number of variables.
 
     Raises
     ------
@@ -341,7 +343,9 @@ def evaluate(learned: object, truth: object, *, kinds: Sequence[str] | None = No
     if isinstance(one, NamedGraph) or isinstance(other, NamedGraph):
         raise InputError("learned and truth must both have names, or neither; got one of each. Name both.")
     found = compare_edges(one, other)
-    return Evaluation(other.n_variables, one.n_edges, other.n_edges, found, ev_scores(one, other, kinds))
+    chosen = () if kinds is None and other.n_variables > SCORED_UP_TO else kinds
+    scores = {} if chosen is not None and not list(chosen) else ev_scores(one, other, chosen)
+    return Evaluation(other.n_variables, one.n_edges, other.n_edges, found, scores)
 
 
 def _graph(argument: str, given: object) -> Graph | NamedGraph:

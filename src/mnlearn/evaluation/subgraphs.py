@@ -101,6 +101,11 @@ class SubgraphScorer:
         chosen = list(_EXTRACTORS) if kinds is None else list(kinds)
         for kind in chosen:
             check_name("kind of subgraph", kind, _EXTRACTORS)
+        if chosen and truth.n_variables > _MOST_VARIABLES:
+            raise InputError(
+                f"kinds must be empty for graphs of more than {_MOST_VARIABLES:,} variables, since the scores of "
+                f"subgraphs take memory in the square of their number; got {truth.n_variables:,}. Use kinds=[]."
+            )
         true = _neighbor_bits(truth)
         self.truth, self._true = truth, _adjacency(truth)
         self._members = {kind: _blocks(list(_EXTRACTORS[kind](truth, true)), truth.n_variables) for kind in chosen}
@@ -124,6 +129,7 @@ class SubgraphScorer:
         return scores
 
 
+_MOST_VARIABLES = 20_000  # of the true graph: their adjacency takes 400 MB
 _ROWS = 1 << 14  # subgraphs examined at once
 
 

@@ -12,7 +12,8 @@
 
 All of them keep isolated variables and the order of the variables. A file is UTF-8. What is not a simple undirected
 graph (directions, self loops, repeated edges or names) raises an error and is never repaired silently.
-DOT is parsed at some 500 edges a second, the other formats at more than 10,000.
+A matrix has at most 10,000 variables. Files that this library wrote are read at 100,000 edges a second or more; DOT of
+other programs is parsed at some 500.
 """
 
 from __future__ import annotations

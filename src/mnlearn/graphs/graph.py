@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain
+from itertools import chain, islice
 from operator import index
-from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from mnlearn.errors import InputError, UnsuitableError, check_listed, check_methods, check_unmasked, iterates, tuple_of
+from mnlearn.errors import InputError, UnsuitableError, check_listed, check_methods, iterates, tuple_of
+from mnlearn.graphs.arrays import neighbors_of_array, symmetric_entries
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -38,7 +39,7 @@ class Graph:
     n_variables
         Number of variables, isolated ones included.
     edges
-        Pairs of indices.
+        Pairs of indices; an integer array of two columns is read fastest.
 
     Examples
     --------
@@ -56,6 +57,10 @@ class Graph:
 
     def __init__(self, n_variables: int, edges: Iterable[Sequence[int]] = ()) -> None:
         n = _count(n_variables)
+        listed = neighbors_of_array(edges, n) if isinstance(edges, np.ndarray) else None
+        if listed is not None:
+            self._neighbors, self._n_edges, self._edges = listed, sum(map(len, listed)) // 2, None
+            return
         neighbors: list[set[int]] = [set() for _ in range(n)]
         for u, v in _checked_edges(edges, n):
             neighbors[u].add(v)
@@ -100,9 +105,8 @@ class Graph:
             Square; anything NumPy reads as two-dimensional, or any SciPy sparse matrix or array. Entries may be
             booleans, integers or weights; (u, v) and (v, u) must agree up to rounding.
         """
-        n, rows, columns = _symmetric_entries(matrix)
-        upper = rows < columns
-        return cls(n, zip(rows[upper].tolist(), columns[upper].tolist(), strict=True))
+        n, rows, columns = symmetric_entries(matrix)
+        return cls(n, np.stack([rows, columns], axis=1))
 
     @classmethod
     def from_networkx(cls, graph: Any) -> tuple[Graph, tuple[Hashable, ...]]:
@@ -242,6 +246,17 @@ class Graph:
         _check_disjoint("x", starts, "y", goals)
         return all(goals.isdisjoint(wave) for wave in self._flood(starts, set(blocked)))
 
+    def waves(self, x: int | Iterable[int], distance: int) -> tuple[tuple[int, ...], ...]:
+        """Return the variables at distance 0, 1, ..., `distance` from x, each ascending; empty beyond the last.
+
+        Examples
+        --------
+        >>> Graph(4, [(0, 1), (1, 2), (2, 3)]).waves(0, 2)
+        ((0,), (1,), (2,))
+        """
+        found = [tuple(sorted(wave)) for wave in islice(self._flood(self._members("x", x), set()), distance + 1)]
+        return (*found, *((),) * (distance + 1 - len(found)))
+
     def _flood(self, starts: AbstractSet[int], seen: set[int]) -> Iterator[AbstractSet[int]]:
         """Yield the variables at each distance from the starts; skip those in `seen`, and add the new ones to it."""
         wave = set(starts)
@@ -309,8 +324,10 @@ class Graph:
         from scipy.sparse import csr_array
 
         n = self.n_variables
-        ends = np.fromiter((y for others in self._neighbors for y in sorted(others)), np.int32, 2 * self._n_edges)
-        starts = np.concatenate(([0], np.cumsum(self.degrees()))).astype(np.int32)
+        degrees = self.degrees()
+        ends = np.fromiter(chain.from_iterable(self._neighbors), np.int32, 2 * self._n_edges)
+        ends = ends[np.lexsort((ends, np.repeat(np.arange(n), degrees)))]
+        starts = np.concatenate(([0], np.cumsum(degrees))).astype(np.int32)
         return csr_array((np.ones(len(ends), dtype=np.int8), ends, starts), shape=(n, n))
 
     def to_networkx(self, names: Sequence[Hashable] | None = None) -> Any:
@@ -399,45 +416,6 @@ def _shown(members: frozenset[int]) -> str:
     """Return a short string for a set of indices."""
     listed = ", ".join(map(str, sorted(members)[:12]))
     return "{" + listed + (", ..." if len(members) > 12 else "") + "}"
-
-
-def _symmetric_entries(matrix: Any) -> tuple[int, NDArray[np.int32], NDArray[np.int32]]:
-    """Return the size, and the rows and columns of the non-zero entries, of an adjacency matrix."""
-    from scipy.sparse import coo_array, issparse
-
-    check_unmasked("matrix", matrix)
-    try:
-        values: Any = matrix if issparse(matrix) else np.asarray(cast(ArrayLike, matrix))
-    except ValueError:
-        raise InputError("matrix must be square; got rows of different lengths.") from None
-    if values.ndim != 2 or values.shape[0] != values.shape[1]:
-        raise InputError(f"matrix must be square; got shape {values.shape}.")
-    if values.dtype.kind not in "biuf":
-        raise InputError(f"matrix must hold booleans or real numbers; got dtype {values.dtype}.")
-    entries = coo_array(values).tocsr().astype(np.float64)
-    entries.eliminate_zeros()
-    if not np.isfinite(entries.data).all():
-        raise InputError("matrix must hold finite numbers; got NaN or infinity. Use 0 where there is no edge.")
-    looped = np.flatnonzero(entries.diagonal())
-    if len(looped):
-        raise InputError(f"matrix must have a zero diagonal; entry ({looped[0]}, {looped[0]}) is not. Set it to 0.")
-    _check_symmetric(entries)
-    rows, columns = entries.nonzero()
-    return int(values.shape[0]), rows, columns
-
-
-def _check_symmetric(entries: Any) -> None:
-    """Raise InputError unless a matrix is symmetric; values may differ by rounding, zeros may not."""
-    mirrored = entries.T.tocsr()
-    one_sided = (entries != 0) != (mirrored != 0)
-    unequal = abs(entries - mirrored) > 1e-8 * abs(entries).maximum(abs(mirrored))
-    wrong = (one_sided + unequal).tocoo()
-    if wrong.nnz:
-        u, v = int(wrong.row[0]), int(wrong.col[0])
-        raise InputError(
-            f"matrix must be symmetric; entry ({u}, {v}) is {entries[u, v]:g} and entry ({v}, {u}) is "
-            f"{entries[v, u]:g}. If an edge in either direction is meant, pass (matrix != 0) + (matrix.T != 0)."
-        )
 
 
 def check_graph(argument: str, graph: object) -> None:

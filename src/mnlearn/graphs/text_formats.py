@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from mnlearn.errors import FileError, InputError
 from mnlearn.graphs.graph import Graph
-from mnlearn.graphs.named import GraphBuilder, NamedGraph
+from mnlearn.graphs.named import EdgeLists, GraphBuilder, NamedGraph
 
 # A spreadsheet would run a cell that starts with one of these as a formula; an apostrophe in front prevents it.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
+_MOST_IN_MATRIX = 10_000  # variables: a matrix of ones and zeros takes 200 MB
 _LEAST = 1e-300  # the number of an edge without a weight, or of weight 0, in a matrix of weights
 
 
@@ -165,6 +166,11 @@ def render_adjacency(named: NamedGraph) -> str:
     In a matrix of weights, an edge of weight 0 or without a weight has the smallest number that is not 0.
     """
     _check_weights_alone(named, "an adjacency CSV")
+    if len(named.names) > _MOST_IN_MATRIX:
+        raise InputError(
+            f"an adjacency CSV has a cell for every pair and is for at most {_MOST_IN_MATRIX:,} variables; got "
+            f"{len(named.names):,}. Write an edge table (.edges.csv) or JSON."
+        )
     names = [as_cell(name) for name in named.names]
     cells = ([name, *_entries(named, x)] for x, name in enumerate(names))
     return _as_csv(named, ["", *names], cells)
@@ -233,6 +239,9 @@ def parse_edge_table(text: str) -> NamedGraph:
 
     Variables come in order of first appearance. Cells that are not numbers are left out.
     """
+    plain = _plain_edge_table(text) if is_edge_table(text) else None
+    if plain is not None:
+        return plain
     header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if any(row)]
     if not is_edge_table(text):
         raise FileError(f"the first two headings must be u and v; got {', '.join(header[:2]) or 'none'}.")
@@ -246,6 +255,23 @@ def parse_edge_table(text: str) -> NamedGraph:
         if len(ends) == 2:
             _join(builder, f"row {number}", ends[0], ends[1], _numbers(header, row))
     return builder.finish()
+
+
+def _plain_edge_table(text: str) -> NamedGraph | None:
+    """Return the graph of a table without a fault; None for any other."""
+    rows = (row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if any(row))
+    header = next(rows)
+    position: dict[str, int] = {}
+    found = EdgeLists()
+    for row in rows:
+        if len(row) != len(header):
+            return None
+        ends = [position.setdefault(as_name(cell), len(position)) for cell in row[:2] if cell]
+        if len(ends) == 2:
+            found.add(*ends)
+            for heading, value in _numbers(header, row).items():
+                found.number(heading, value)
+    return found.graph(position)
 
 
 def _numbers(header: list[str], row: list[str]) -> dict[str, float]:

@@ -1,12 +1,16 @@
-"""Methods of a learned network that analyse it: centrality, intervals of weights, and stability."""
+"""Methods of a learned network that analyse it: surroundings, centrality, intervals of weights, and stability."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
+from mnlearn.errors import whole_number
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.results.centrality import centrality_table
 from mnlearn.results.edges import Frame
+from mnlearn.results.excerpts import excerpt, places_of
 
 if TYPE_CHECKING:
     from mnlearn.results.intervals import Intervals, IntervalSampling
@@ -17,6 +21,64 @@ if TYPE_CHECKING:
 
 class Analysis:
     """Centrality and its stability, as methods of `Learned`."""
+
+    def around(self, names: str | Iterable[str], *, distance: int = 1) -> Learned:
+        """Return the network of some variables and their surroundings, to look at a part of a large network.
+
+        Parameters
+        ----------
+        names
+            One variable or several.
+        distance
+            1 for the neighbours, 2 for their neighbours too, and so on.
+
+        Returns
+        -------
+        Learned
+            The edges among these variables, with the support, the weights and the frequencies of the whole network; it
+            has no data. Beyond `distance` the neighbours of a variable are left out, so `blanket` is complete only for
+            variables within ``distance - 1``.
+
+        Raises
+        ------
+        UnknownNameError
+            If a variable is unknown.
+        InputError
+            If the distance is less than 1.
+
+        Examples
+        --------
+        >>> import mnlearn as mn
+        >>> from mnlearn.simulate import example
+        >>> near = mn.learn(example(1000).columns()).around("fatigue")
+        >>> near.blanket("fatigue") == tuple(name for name in near.names if name != "fatigue")
+        True
+        """
+        learned = cast("Learned", self)
+        steps = whole_number("distance", distance, least=1, hint="Use 1 for the neighbours alone.")
+        waves = learned.graph.waves(places_of(learned, names), steps)
+        return excerpt(learned, sorted(chain.from_iterable(waves)))
+
+    def among(self, names: str | Iterable[str]) -> Learned:
+        """Return the network among some variables, in the order of the data, with the numbers of the whole network.
+
+        Parameters
+        ----------
+        names
+            The variables.
+
+        Returns
+        -------
+        Learned
+            As `around` returns it.
+
+        Raises
+        ------
+        UnknownNameError
+            If a variable is unknown.
+        """
+        learned = cast("Learned", self)
+        return excerpt(learned, places_of(learned, names))
 
     def centrality(self, groups: Groups | None = None, *, z_scores: bool = False, frame: Frame | None = None) -> Any:
         """Return the weighted centralities of the variables as a table; docs/centrality.md has the formulas.

@@ -12,6 +12,7 @@ With w_ij the weight of an edge, 0 without an edge, and shortest paths by the le
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +21,13 @@ import numpy as np
 from mnlearn.errors import InputError
 from mnlearn.protocols import FloatArray, IntArray
 from mnlearn.results.edges import Frame, frame_of
-from mnlearn.statistics.centralities import centralities, z_scores_of
+from mnlearn.statistics.centralities import CENTRALITIES, MOST_BY_PATHS, centralities, z_scores_of
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
     from mnlearn.visual.appearance import Groups
+
+_log = logging.getLogger("mnlearn.results")
 
 
 def centrality_table(learned: Learned, groups: Groups | None, z_scores: bool, frame: Frame | None) -> Any:
@@ -38,7 +41,8 @@ def centrality_table(learned: Learned, groups: Groups | None, z_scores: bool, fr
         "group": ("string", labels),
     }
     for name, values in found.items():
-        columns[name] = ("double", (z_scores_of(values) if z_scores else values).tolist())
+        numbers = (z_scores_of(values) if z_scores else values).tolist()
+        columns[name] = ("double", [None] * len(numbers) if np.isnan(values).all() else numbers)
     return frame_of(columns, learned.frame if frame is None else frame)
 
 
@@ -46,17 +50,25 @@ def centralities_of(learned: Learned, labels: Sequence[str | None]) -> dict[str,
     """Return each centrality of a learned network, one number per variable."""
     if learned.weights is None:
         raise InputError(
-            "centrality needs the weights of the edges; this network has neither data nor saved weights. Attach the "
-            "data: learned.with_data(data)."
+            "centrality needs the weights of the edges; this network has neither data nor saved weights, or too many "
+            "edges. Attach the data: learned.with_data(data); of a large network, use learned.around(names)."
         )
     edges = learned.graph.edges
     weights = np.array([[learned.weights.values.get(edge, 0.0) for edge in edges]], dtype=np.float64)
     found = centralities(len(learned.names), edges, weights, numbered_groups(labels))
+    if len(labels) > MOST_BY_PATHS:
+        _log.warning("no closeness and betweenness of more than %d variables", MOST_BY_PATHS)
+        if not any(labels):
+            _log.warning("no bridges without groups of more than %d variables; give groups=", MOST_BY_PATHS)
+            found |= {name: np.full_like(found[name], np.nan) for name in CENTRALITIES if name.startswith("bridge")}
     return {name: values[0] for name, values in found.items()}
 
 
 def group_labels(learned: Learned, groups: Groups | None) -> list[str | None]:
-    """Return the group of each variable: the one given, else its community as a number from 1; None without one."""
+    """Return the group of each variable: the one given, else its community as a number from 1; None without one.
+
+    Communities are found up to `MOST_BY_PATHS` variables.
+    """
     from mnlearn.visual.appearance import group_numbers
     from mnlearn.visual.figure_data import relative_strengths
     from mnlearn.visual.layout import communities
@@ -64,6 +76,8 @@ def group_labels(learned: Learned, groups: Groups | None) -> list[str | None]:
     if groups is not None:
         numbers, names = group_numbers(learned.names, groups)
         return [names[k] if k >= 0 else None for k in numbers.tolist()]
+    if len(learned.names) > MOST_BY_PATHS:
+        return [None] * len(learned.names)
     strengths = None if learned.weights is None else relative_strengths(learned.weights)
     found = communities(learned.graph, strengths=strengths)
     return [str(k + 1) if k >= 0 else None for k in found.tolist()]

@@ -45,23 +45,19 @@ def kind_of_frame(data: object) -> Frame | None:
 
 
 def edge_frame(
-    edges: Sequence[LearnedEdge], kind: Frame | None, *, always: Sequence[str] = (), **more: Sequence[bool]
+    columns: Mapping[str, list[Any]], kind: Frame | None, *, always: Sequence[str] = (), **more: Sequence[bool]
 ) -> Any:
     """Return a data frame or an Arrow table with the ends, the support and every other known number of the edges.
 
     An edge without support has a missing value there. The columns in `always` are present in any case, so that code
     which reads them also works for a network without edges.
     """
-    columns: dict[str, tuple[str, list[Any]]] = {
-        "u": ("string", [edge.u for edge in edges]),
-        "v": ("string", [edge.v for edge in edges]),
-    }
+    found: dict[str, tuple[str, list[Any]]] = {name: ("string", columns[name]) for name in ("u", "v")}
     for name in ("weight", "support", "probability", "frequency"):
-        values = [getattr(edge, name) for edge in edges]
-        if name in ("support", *always) or any(value is not None for value in values):
-            columns[name] = ("double", values)
-    columns |= {name: ("bool", list(values)) for name, values in more.items()}
-    return frame_of(columns, kind)
+        if name in ("support", *always) or any(value is not None for value in columns[name]):
+            found[name] = ("double", columns[name])
+    found |= {name: ("bool", list(values)) for name, values in more.items()}
+    return frame_of(found, kind)
 
 
 def frame_of(columns: Mapping[str, tuple[str, list[Any]]], kind: Frame | None) -> Any:
@@ -81,8 +77,18 @@ def frame_of(columns: Mapping[str, tuple[str, list[Any]]], kind: Frame | None) -
 
 def ranked_edges(learned: Learned) -> list[LearnedEdge]:
     """Return the edges, the best supported first; edges without support last, ties in the order of the variables."""
-    support = dict(learned.result.support)
-    return _ranked(learned, {edge: support.get(edge) for edge in learned.graph.edges})
+    return list(map(LearnedEdge, *edge_columns(learned).values()))
+
+
+def first_edges(learned: Learned, most: int | None) -> list[LearnedEdge]:
+    """Return the first of `ranked_edges`; of a large network without the others."""
+    return list(map(LearnedEdge, *edge_columns(learned, most).values()))
+
+
+def edge_columns(learned: Learned, most: int | None = None) -> dict[str, list[Any]]:
+    """Return the fields of `ranked_edges` as columns; of the first edges if a number is given."""
+    support = learned.result.support
+    return _columns(learned, {edge: support.get(edge) for edge in learned.graph.edges}, most)
 
 
 def ranked_pairs(learned: Learned, least: float) -> list[LearnedEdge]:
@@ -96,7 +102,7 @@ def ranked_pairs(learned: Learned, least: float) -> list[LearnedEdge]:
             "keep_pairs=True (sep), keep_absent=True (hill climbing), averaging=True (exhaustive) or keep_trace=True "
             "(methods by tests); or resample: learned.bootstrap()."
         )
-    found = _ranked(learned, known)
+    found = list(map(LearnedEdge, *_columns(learned, known).values()))
     return [pair for pair in found if _chance(pair) >= least] if least > 0 else found
 
 
@@ -128,27 +134,49 @@ def _kept_support(found: Result) -> dict[Edge, float | None] | None:
     return dict(surest)
 
 
-def _ranked(learned: Learned, support: dict[Edge, float | None]) -> list[LearnedEdge]:
-    """Return these pairs by name, the best supported first; pairs without support by probability and frequency."""
+def _columns(learned: Learned, support: Mapping[Edge, float | None], most: int | None = None) -> dict[str, list[Any]]:
+    """Return these pairs by name with their numbers, the best supported first; others by probability and frequency."""
+    pairs, values = list(support), list(support.values())
+    numbers = edge_numbers(learned, pairs, values)
     sign = -1.0 if learned.support_scale == "log_odds" else 1.0
-    named = {edge: named_edge(learned, edge, value) for edge, value in support.items()}
+    certain = np.array([inf if value is None else sign * value for value in values], dtype=np.float64)
+    chance = np.zeros(len(pairs))
+    for name in ("frequency", "probability"):  # the probability of a pair, if it has one
+        known = np.array([np.nan if value is None else value for value in numbers[name]], dtype=np.float64)
+        chance = np.where(np.isnan(known), chance, known)
+    ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    order = np.lexsort((ends[:, 1], ends[:, 0], -chance, certain))[:most].tolist()
+    names = learned.names
+    found = {"u": [names[pairs[k][0]] for k in order], "v": [names[pairs[k][1]] for k in order]}
+    return found | {name: [column[k] for k in order] for name, column in numbers.items()}
 
-    def key(edge: Edge) -> tuple[float, float, Edge]:
-        pair = named[edge]
-        return (inf if pair.support is None else sign * pair.support, -_chance(pair), edge)
 
-    return [named[edge] for edge in sorted(named, key=key)]
+def edge_numbers(
+    learned: Learned, pairs: Sequence[Edge], support: Sequence[float | None]
+) -> dict[str, list[float | None]]:
+    """Return the weight, the support, the probability and the frequency of each pair; None where there is none."""
+    found, nothing, weights = learned.result, [None] * len(pairs), learned.weights
+    known = nothing if found.edge_probabilities is None else list(map(found.edge_probabilities.get, pairs))
+    if found.probabilistic:
+        odds = np.array([np.nan if value is None else value for value in support], dtype=np.float64)
+        chance = zip(known, support, logistic(odds).tolist(), strict=True)
+        known = [p if p is not None or value is None else own for p, value, own in chance]
+    return {
+        "weight": [*nothing] if weights is None else list(map(weights.values.get, pairs)),
+        "support": list(support),
+        "probability": [*known],
+        "frequency": [*nothing] if learned.frequencies is None else _frequencies(learned.frequencies, pairs),
+    }
 
 
 def named_edge(learned: Learned, edge: Edge, support: float | None) -> LearnedEdge:
     """Return one pair by name with all its known numbers."""
-    found, frequencies = learned.result, learned.frequencies
-    probability = None if found.edge_probabilities is None else found.edge_probabilities.get(edge)
-    if probability is None and support is not None and found.probabilistic:
-        probability = float(logistic(np.array(support)))
-    frequency = None if frequencies is None else frequencies.get(edge, 0.0)
-    weight = None if learned.weights is None else learned.weights.values.get(edge)
-    return LearnedEdge(learned.names[edge[0]], learned.names[edge[1]], weight, support, probability, frequency)
+    numbers = edge_numbers(learned, [edge], [support])
+    return LearnedEdge(learned.names[edge[0]], learned.names[edge[1]], *(column[0] for column in numbers.values()))
+
+
+def _frequencies(frequencies: Mapping[Edge, float], pairs: Sequence[Edge]) -> list[float | None]:
+    return [frequencies.get(pair, 0.0) for pair in pairs]
 
 
 def extra_columns(learned: Learned) -> list[str]:

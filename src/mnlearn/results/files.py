@@ -22,8 +22,8 @@ import numpy as np
 
 from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.graphs.markup_formats import parse_json, render_json
-from mnlearn.graphs.named import NamedGraph, parser_errors
+from mnlearn.graphs.markup_formats import graph_of_json, json_document_of, json_of_graph
+from mnlearn.graphs.named import Attributes, NamedGraph, parser_errors
 from mnlearn.protocols import Question, Result, Step
 from mnlearn.results.edges import kind_of_frame
 from mnlearn.results.resampling import Resampling, Sampling
@@ -39,11 +39,11 @@ _SCALES = ("log_independence", "log_odds")
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
-def render(learned: Learned, numbers: Mapping[Edge, Mapping[str, float]]) -> str:
+def render(learned: Learned, numbers: Attributes) -> str:
     """Return the JSON document of a result."""
     from mnlearn import __version__
 
-    document = json.loads(render_json(NamedGraph(learned.graph, learned.names, numbers)))
+    document = json_of_graph(NamedGraph(learned.graph, learned.names, numbers))
     document["result"] = {"version": VERSION, "written_by": __version__, **_found(learned)}
     document["result"]["digest"] = _digest(document)
     found = _one_key_a_line(document.pop("result"), "  ")
@@ -63,9 +63,8 @@ def _compact(value: object) -> str:
 def parse(text: str) -> Learned:
     """Return the result in a JSON document, or raise FileError."""
     with parser_errors():
-        named = parse_json(text)
-        document = json.loads(text)
-        found = document.get("result")
+        document = json_document_of(text)
+        named, found = graph_of_json(document), document.get("result")
         if not isinstance(found, dict):
             raise FileError("the document must hold a result; got a graph alone. Read it with mnlearn.read_graph.")
         _check_version(found.get("version"))

@@ -15,16 +15,17 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_name
 from mnlearn.graphs.formats import carries_numbers, format_of, read_graph, write_graph, write_whole
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.graphs.named import NamedGraph
+from mnlearn.graphs.named import EdgeNumbers, NamedGraph
 from mnlearn.protocols import SILENT, Monitor, Question, Result
 from mnlearn.results.analysis import Analysis
 from mnlearn.results.difference import NetworkDifference, difference
 from mnlearn.results.edges import (
     Frame,
     LearnedEdge,
+    edge_columns,
     edge_frame,
+    edge_numbers,
     extra_columns,
-    named_edge,
     ranked_edges,
     ranked_pairs,
 )
@@ -39,8 +40,6 @@ from mnlearn.statistics.edge_weights import EdgeWeights, logistic
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-_NUMBERS = ("weight", "support", "probability", "frequency")  # attributes of an edge in files
 
 
 @dataclass(frozen=True, repr=False)
@@ -184,7 +183,7 @@ class Learned(Analysis, Predictable, Pictures):
         --------
         edge_list : the edges as a list of named tuples.
         """
-        return edge_frame(self.edge_list(), self.frame if frame is None else frame, always=extra_columns(self))
+        return edge_frame(edge_columns(self), self.frame if frame is None else frame, always=extra_columns(self))
 
     def edge_list(self) -> list[LearnedEdge]:
         """Return the edges as named tuples, in the order of `edges`."""
@@ -211,7 +210,8 @@ class Learned(Analysis, Predictable, Pictures):
         """
         found, edges = self.pair_list(least), {(edge.u, edge.v) for edge in self.edge_list()}
         joined = [(pair.u, pair.v) in edges for pair in found]
-        return edge_frame(found, self.frame if frame is None else frame, always=extra_columns(self), edge=joined)
+        columns = {name: [getattr(pair, name) for pair in found] for name in LearnedEdge._fields}
+        return edge_frame(columns, self.frame if frame is None else frame, always=extra_columns(self), edge=joined)
 
     def pair_list(self, least: float = 0.0) -> list[LearnedEdge]:
         """Return the pairs as named tuples, in the order of `pairs`."""
@@ -455,12 +455,12 @@ class Learned(Analysis, Predictable, Pictures):
         check_name("variable", name, self.names)
         return self.names.index(name)
 
-    def _numbers(self) -> dict[Edge, dict[str, float]]:
+    def _numbers(self) -> EdgeNumbers:
         """Return the known numbers of each edge, by index."""
-        support = self.result.support
-        known = {edge: named_edge(self, edge, support.get(edge)) for edge in self.graph.edges}
-        numbers = {
-            edge: {key: getattr(pair, key) for key in _NUMBERS if getattr(pair, key) is not None}
-            for edge, pair in known.items()
+        edges = self.graph.edges
+        columns = edge_numbers(self, edges, list(map(self.result.support.get, edges)))
+        known = {
+            name: {edge: value for edge, value in zip(edges, column, strict=True) if value is not None}
+            for name, column in columns.items()
         }
-        return {edge: found for edge, found in numbers.items() if found}
+        return EdgeNumbers(edges, {name: column for name, column in known.items() if column})

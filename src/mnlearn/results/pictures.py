@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -36,8 +36,13 @@ class Pictures:
         threshold: float | None = None,
         same_layout_as: Learned | None = None,
         rings: Mapping[str, float] | bool | None = None,
+        around: str | Iterable[str] | None = None,
+        distance: int = 1,
     ) -> Figure:
         """Draw the network, and write the picture to a file if a path is given.
+
+        Beyond 2,000 variables or 20,000 edges, the picture of the whole network is the degree distribution beside the
+        hubs with their strongest neighbours; its titles say so.
 
         Parameters
         ----------
@@ -67,6 +72,11 @@ class Pictures:
         rings
             A share from 0 to 1 per variable, drawn as a ring around its node; True for predictability, which needs the
             data.
+        around
+            Draw only these variables and their surroundings.
+        distance
+            With `around`: 1 for the neighbours, 2 for their neighbours too, and so on. Beyond 300 variables, those with
+            the best supported edges are drawn, and the title says how many are left out.
 
         Returns
         -------
@@ -85,7 +95,7 @@ class Pictures:
             If matplotlib is not installed.
         """
         from mnlearn.visual.appearance import Appearance
-        from mnlearn.visual.network import draw
+        from mnlearn.visual.network import draw, draw_around
 
         look = Appearance(
             groups=groups,
@@ -101,6 +111,10 @@ class Pictures:
             look = replace(look, rings=learned.predictability_shares(), ring_words="predictability")
         elif rings is True:
             look = replace(look, rings={})  # refused with the other settings of a network
+        if around is not None:
+            return draw_around(learned, path, around, distance, kind=kind, title=title, seed=seed, look=look)
+        if distance != 1:
+            raise InputError(f"distance is for pictures of surroundings; got {distance!r} without around. Add around.")
         return draw(learned, path, kind=kind, title=title, seed=seed, look=look)
 
     def report(

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from mnlearn.results.edges import SUPPORT_TITLES, LearnedEdge, printable
+from mnlearn.results.edges import SUPPORT_TITLES, LearnedEdge, first_edges, printable
 from mnlearn.results.explain import words_of_transform
+from mnlearn.results.weights import TOO_MANY
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset, Kind
@@ -31,7 +32,7 @@ def headline(learned: Learned) -> str:
 def summary_text(learned: Learned) -> str:
     """Return the facts and the strongest edges as text."""
     lines = [f"{label + ':':<12}{printable(text)}" for label, text in _facts(learned)]
-    edges = learned.edge_list()[:SHOWN]
+    edges = first_edges(learned, SHOWN)
     if edges:
         rows = [_headings(learned, edges), *(_cells(edge, edges) for edge in edges)]
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
@@ -43,7 +44,7 @@ def summary_text(learned: Learned) -> str:
 
 def as_html(learned: Learned) -> str:
     """Return the facts and the strongest edges as HTML; names are escaped."""
-    edges = learned.edge_list()[:SHOWN]
+    edges = first_edges(learned, SHOWN)
     facts = "".join(f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in _facts(learned))
     more = learned.graph.n_edges - len(edges)
     rows = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in _cells(edge, edges))}</tr>" for edge in edges)
@@ -67,7 +68,7 @@ def _small_picture(learned: Learned) -> str:
 def _facts(learned: Learned) -> list[tuple[str, str]]:
     """Return label and text of each line."""
     graph, n = learned.graph, len(learned.names)
-    degrees = [graph.degree(x) for x in range(n)]
+    degrees = graph.degrees().tolist()
     n_pairs = n * (n - 1) // 2
     density = f", {graph.n_edges / n_pairs:.1%} of all pairs" if n_pairs else ""
     facts = [("network", f"{_counted(graph.n_edges, 'edge')} among {_counted(n, 'variable')}{density}")]
@@ -87,6 +88,8 @@ def _facts(learned: Learned) -> list[tuple[str, str]]:
             facts.append(("missing", words_of_gaps(learned.data)))
     if learned.weights is not None and graph.n_edges:
         facts.append(("weights", learned.weights.words))
+    elif learned.data is not None and graph.n_edges:
+        facts.append(("weights", f"not computed: {TOO_MANY}"))
     if learned.resampling is not None:
         facts.append(("resampled", str(learned.resampling)))
     if learned.score is not None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mnlearn.data.normal_scores import normal_scores
 from mnlearn.errors import InputError
-from mnlearn.graphs.graph import Edge
-from mnlearn.statistics.edge_weights import EdgeWeights, edge_weights
+from mnlearn.graphs.named import EdgeNumbers
+from mnlearn.statistics.edge_weights import EdgeWeights, edge_weights, takes_long
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from mnlearn.results.learned import Learned
+
+_log = logging.getLogger("mnlearn.results")
+TOO_MANY = "they would take minutes; learned.around(names) has those near some variables"
 
 
 def weights_of(learned: Learned) -> EdgeWeights | None:
@@ -29,18 +32,21 @@ def weights_of(learned: Learned) -> EdgeWeights | None:
         )
     if learned.data is None:
         return None
-    data = learned.data
+    data, neighbors = learned.data, [learned.graph.neighbors(x) for x in range(n)]
+    if takes_long(data, neighbors):
+        _log.warning("no weights of %d edges among %d variables: %s", learned.graph.n_edges, n, TOO_MANY)
+        return None
     if learned.settings.get("transform") == "normal_scores":
         data = normal_scores(data)
-    return edge_weights(data, [learned.graph.neighbors(x) for x in range(n)])
+    return edge_weights(data, neighbors)
 
 
 def weighted_adjacency(ones: csr_array, weights: EdgeWeights | None) -> Any:
     """Return the adjacency matrix with weights for ones; NaN where a weight is undefined."""
     if weights is None:
         raise InputError(
-            "weighted needs the data of the network or a file that holds weights; got neither. Attach the data: "
-            "learned.with_data(data)."
+            "weighted needs the data of the network or a file that holds weights; got neither, or too many edges. "
+            "Attach the data: learned.with_data(data); of a large network, use learned.around(names)."
         )
     found = ones.astype(np.float64)
     rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
@@ -49,6 +55,6 @@ def weighted_adjacency(ones: csr_array, weights: EdgeWeights | None) -> Any:
     return found
 
 
-def weights_alone(numbers: Mapping[Edge, Mapping[str, float]]) -> dict[Edge, dict[str, float]] | None:
+def weights_alone(numbers: EdgeNumbers) -> EdgeNumbers | None:
     """Return the weights of the edges without their other numbers, for formats with room for one; None without any."""
-    return {edge: {"weight": found["weight"]} for edge, found in numbers.items() if "weight" in found} or None
+    return numbers.only("weight") if "weight" in numbers.columns else None

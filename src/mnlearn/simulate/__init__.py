@@ -15,6 +15,7 @@ from mnlearn.simulate.markovian import sample_markovian
 from mnlearn.simulate.mixed import MixedNetwork, mixed_network, ordinal_field
 from mnlearn.simulate.pairwise import PairwiseNetwork, ising, sample_exact, state_probabilities, with_log_odds
 from mnlearn.simulate.sampling import Sample, component_probabilities, sample
+from mnlearn.simulate.snps import Snps, snps
 
 __all__ = [
     "DISTRIBUTIONS",
@@ -35,6 +36,7 @@ __all__ = [
     "PairwiseNetwork",
     "Sample",
     "Simulated",
+    "Snps",
     "agreement_factors",
     "as_bayesian_network",
     "component_probabilities",
@@ -58,6 +60,7 @@ __all__ = [
     "sample_gibbs",
     "sample_markovian",
     "simulate",
+    "snps",
     "sparse_gaussian",
     "spread_margins",
     "state_probabilities",

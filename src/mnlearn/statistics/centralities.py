@@ -20,6 +20,7 @@ CENTRALITIES: Mapping[str, str] = {
     "bridge_strength": "bridge strength",
     "bridge_expected_influence": "bridge expected influence",
 }
+MOST_BY_PATHS = 5_000  # variables with closeness and betweenness
 _SAME = 1e-12  # share of a length; paths that differ by less are equally short
 _BLOCK = 2_000_000  # numbers held at a time
 
@@ -57,7 +58,8 @@ def centralities(
     Returns
     -------
     dict
-        For each of `CENTRALITIES` one row per network, one column per variable.
+        For each of `CENTRALITIES` one row per network, one column per variable. Closeness and betweenness are NaN for
+        more than `MOST_BY_PATHS` variables: the shortest paths of all pairs would take hours.
 
     Examples
     --------
@@ -95,6 +97,8 @@ def _sums(n: int, ends: IntArray, weights: FloatArray, of: FloatArray | None = N
 def _by_paths(n: int, ends: IntArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return closeness and betweenness, some networks at a time."""
     closeness, betweenness = np.zeros((len(weights), n)), np.zeros((len(weights), n))
+    if n > MOST_BY_PATHS:
+        return np.full_like(closeness, np.nan), np.full_like(betweenness, np.nan)
     if not len(ends):
         return closeness, betweenness
     around, through = _padded_neighbors(n, ends)

@@ -186,6 +186,25 @@ def _values_with_gaps(
     return values
 
 
+MOST_VARIABLES = 5_000  # with more, weights are computed only if their work is small
+_MOST_STEPS = 300_000_000  # about half a minute
+_MOST_FITTED = 200_000  # edges
+
+
+def takes_long(data: Dataset, neighbors: Neighbors) -> bool:
+    """Return whether the weights of a network of many variables take more than about half a minute.
+
+    A regression of a binary variable on d others takes time in proportion to its configurations times (d + 1)².
+    """
+    if len(neighbors) <= MOST_VARIABLES:
+        return False
+    degrees: list[int] = np.bincount([len(around) for around in neighbors]).tolist()
+    if not all(card in (1, 2) for card in data.cards):
+        return sum(d * count for d, count in enumerate(degrees)) // 2 > _MOST_FITTED
+    cells = (count * min(data.n_records, 2 ** min(d, 40)) * (d + 1) ** 2 for d, count in enumerate(degrees))
+    return bool(sum(cells) > _MOST_STEPS)
+
+
 def ordered_variables(data: Dataset) -> tuple[bool, ...]:
     """Return whether each variable has an order: numeric, binary, ordinal, discretised, or with numeric states."""
     return tuple(
@@ -208,14 +227,16 @@ def numbers_of(data: Dataset, x: int, *, ordered: bool) -> FloatArray:
     return codes[:, None].astype(np.float64) if ordered else np.eye(len(levels))[codes][:, 1:]
 
 
-def mutual_information(data: Dataset, neighbors: Neighbors) -> FloatArray:
-    """Return I(x; y | other neighbours of x) − dof / (2 N) of every edge, averaged over both ends; 0 elsewhere."""
-    n = len(neighbors)
-    found = np.zeros((n, n))
-    members = Counts(data, n_jobs=1).members(kernels.mi(), range(n), [frozenset(around) for around in neighbors])
-    for x, (information, dof) in enumerate(members):
-        found[x, sorted(neighbors[x])] = information - dof / (2 * data.n_rows)
-    return np.maximum((found + found.T) / 2, 0.0)
+def mutual_information(data: Dataset, neighbors: Neighbors) -> dict[tuple[int, int], float]:
+    """Return I(x; y | other neighbours of x) − dof / (2 N) of every edge, averaged over both ends, at least 0."""
+    joined = [x for x, around in enumerate(neighbors) if around]
+    found = dict.fromkeys(edges_of(neighbors), 0.0)
+    members = Counts(data, n_jobs=1).members(kernels.mi(), joined, [frozenset(neighbors[x]) for x in joined])
+    for x, (information, dof) in zip(joined, members, strict=True):
+        for y, value in zip(sorted(neighbors[x]), (information - dof / (2 * data.n_rows)).tolist(), strict=True):
+            edge = (min(x, y), max(x, y))
+            found[edge] = found.get(edge, 0.0) + value
+    return {edge: max(value / 2, 0.0) for edge, value in found.items()}
 
 
 def edges_of(neighbors: Neighbors) -> list[tuple[int, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -61,6 +61,29 @@ class Appearance:
     def given(self) -> list[str]:
         """Return the names of the settings that were given."""
         return [name for name, value in vars(self).items() if value is not None and name != "ring_words"]
+
+    def among(self, names: Sequence[str], part: Sequence[str]) -> Appearance:
+        """Return the settings for some of the variables; names of others are checked and left out."""
+        if self.same_layout_as is not None:
+            raise InputError("same_layout_as is for whole networks; got around=... too. Drop one of the two.")
+        place = {name: x for x, name in enumerate(names)}
+        kept = [place[name] for name in part]
+        changed: dict[str, Any] = {}
+        if self.groups is not None:
+            numbers, titles = group_numbers(names, self.groups)
+            found = [titles[numbers[x]] if numbers[x] >= 0 else None for x in kept]
+            changed["groups"] = found if any(found) else None
+        if self.labels is not None:
+            texts = label_texts(names, self.labels)
+            changed["labels"] = [texts[x] for x in kept]
+        if self.layout is not None and not isinstance(self.layout, str):
+            changed["layout"] = coordinates(names, self.layout)[kept]
+        for name in ("node_size", "rings"):
+            values = getattr(self, name)
+            if isinstance(values, Mapping):
+                _check_variables(name, values, names)
+                changed[name] = {key: value for key, value in values.items() if key in set(part)}
+        return replace(self, **changed)
 
 
 def group_numbers(names: Sequence[str], groups: Groups) -> tuple[IntArray, tuple[str, ...]]:

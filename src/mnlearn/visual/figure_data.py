@@ -300,11 +300,14 @@ def _probability(learned: Learned) -> Measure | None:
     """Return the probability of the edge, if the method gives one."""
     known, support = learned.result.edge_probabilities, learned.result.support
     values: dict[Edge, float] = {}
-    for edge in learned.graph.edges:
+    edges = learned.graph.edges
+    odds = np.array([support.get(edge, np.nan) for edge in edges] if learned.result.probabilistic else [])
+    chances = (1.0 / (1.0 + np.exp(-np.clip(odds, -700, 700)))).tolist() or [None] * len(edges)
+    for edge, chance in zip(edges, chances, strict=True):
         if known is not None and edge in known:
             values[edge] = float(known[edge])
-        elif learned.result.probabilistic and edge in support:
-            values[edge] = float(1.0 / (1.0 + np.exp(-np.clip(support[edge], -700, 700))))
+        elif chance is not None and edge in support:
+            values[edge] = chance
     return Measure("probability", "probability", "how probable the edge is, by this method", values) if values else None
 
 
@@ -312,9 +315,10 @@ def _support(learned: Learned) -> Measure | None:
     """Return the support: log odds unchanged, p-values as −log10."""
     odds = learned.support_scale == "log_odds"
     turned = 1.0 if odds else -1.0 / log(10.0)
-    values = {e: turned * s for e, s in learned.result.support.items() if e in learned.graph and not np.isnan(s)}
+    joined = set(learned.graph.edges)
+    values = {e: turned * s for e, s in learned.result.support.items() if e in joined and not isnan(s)}
     largest = max((abs(value) for value in values.values() if isfinite(value)), default=1.0)
-    values = {edge: float(np.clip(value, -2 * largest, 2 * largest)) for edge, value in values.items()}
+    values = {edge: float(min(max(value, -2 * largest), 2 * largest)) for edge, value in values.items()}
     if not values:
         return None
     if odds:

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mnlearn.errors import InputError, check_name, whole_number
 from mnlearn.visual.appearance import Appearance, check_appearance
-from mnlearn.visual.canvas import INK, check_picture_path, drawable, new_figure, plain_axes, save_figure
+from mnlearn.visual.canvas import check_picture_path, drawable, new_figure, plain_axes, save_figure
+from mnlearn.visual.degrees import plot_degrees
 from mnlearn.visual.figure_data import GROUP_COLORS, FigureData, figure_data_of
 from mnlearn.visual.heatmap import plot_heatmap
+from mnlearn.visual.large import (
+    LARGE_VARIABLES,
+    check_overview,
+    hub_excerpt,
+    is_large,
+    outline_of,
+    plot_overview,
+    surroundings,
+    titled,
+)
 from mnlearn.visual.node_link import plot_network
 from mnlearn.visual.stability import plot_centralities
 
@@ -20,36 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from mnlearn.results.learned import Learned
-
-
-def plot_degrees(picture: FigureData, *, title: str = "") -> Figure:
-    """Draw a histogram of the number of neighbours.
-
-    Parameters
-    ----------
-    picture
-        The result of `figure_data_of`.
-    title
-        Title of the figure.
-    """
-    degrees = np.asarray(picture.graph.degrees())
-    counts = np.bincount(degrees)
-    figure = new_figure((6.0, 3.8))
-    axes = plain_axes(figure.add_subplot())
-    axes.bar(np.arange(len(counts)), counts, color=GROUP_COLORS[0], width=0.8)
-    axes.axvline(float(degrees.mean()), color=INK, linewidth=1, linestyle=":")
-    axes.annotate(
-        f"mean {degrees.mean():.1f}",
-        (float(degrees.mean()), 1.0),
-        xycoords=("data", "axes fraction"),
-        xytext=(4, -10),
-        textcoords="offset points",
-        color=INK,
-    )
-    axes.locator_params(integer=True)
-    axes.set(xlabel="neighbours", ylabel="variables")
-    axes.set_title(title, parse_math=False, loc="left")
-    return figure
 
 
 def plot_support(picture: FigureData, *, title: str = "") -> Figure:
@@ -150,7 +131,8 @@ def draw(
     path
         Where to write; the extension tells the format: .png, .svg or .pdf. A file that is there is replaced.
     kind
-        One of `KINDS`: network, heatmap, degrees, support, centralities, or stability for bootstrap frequencies.
+        One of `KINDS`: network, heatmap, degrees, support, centralities, or stability for bootstrap frequencies. Of a
+        large network, `network` draws the degrees and the hubs, and `heatmap` the hubs.
     title
         Above the picture; by default one line that says what was learned.
     seed
@@ -182,15 +164,48 @@ def draw(
     _check_settings(kind, look)
     check_appearance(look, learned.names)
     words = drawable(str(learned) if title is None else str(title))
-    if kind == "stability":
-        figure = plot_stability(learned, title=words)
-    elif kind in ("network", "heatmap"):
-        figure = _PORTRAITS[kind](figure_data_of(learned, seed, look), title=words, look=look)
-    else:
-        figure = _PORTRAITS[kind](figure_data_of(learned, seed, look), title=words)
+    figure = _drawn(learned, kind, words, seed, look)
     if path is not None:
         save_figure(figure, path)
     return figure
+
+
+def draw_around(
+    learned: Learned,
+    path: str | os.PathLike[str] | None,
+    names: str | Iterable[str],
+    distance: int,
+    **how: Any,
+) -> Figure:
+    """Draw the surroundings of some variables, as `draw` draws a network; beyond 300 variables, the strongest."""
+    listed: str | list[str] = names if isinstance(names, str) else list(names)
+    part, left_out = surroundings(learned, listed, distance)
+    if how["title"] is None:
+        how["title"] = titled(learned.method, listed, distance, left_out)
+    how["look"] = how["look"].among(learned.names, part.names)
+    return draw(part, path, **how)
+
+
+def _drawn(learned: Learned, kind: str, title: str, seed: int, look: Appearance) -> Figure:
+    """Draw one kind of picture; of a large network its hubs where each variable would be a node or a row."""
+    if kind == "stability":
+        return plot_stability(learned, title=title)
+    if kind in ("degrees", "support"):
+        return _PORTRAITS[kind](outline_of(learned), title=title)
+    large = is_large(learned.graph)
+    if large and kind == "centralities":
+        raise InputError(
+            f"kind 'centralities' needs the shortest paths of all pairs and is for at most {LARGE_VARIABLES:,} "
+            f"variables; got {len(learned.names):,}. Draw a part of the network with around=..."
+        )
+    if large:
+        check_overview(look, len(learned.names))
+    if large and kind == "network":
+        return plot_overview(learned, title=title, seed=seed)
+    if large:
+        learned, title = hub_excerpt(learned), f"{title} (the hubs and their strongest neighbours)"
+    picture = figure_data_of(learned, seed, look)
+    return _PORTRAITS[kind](picture, title=title, **({} if kind == "centralities" else {"look": look}))
 
 
 def _check_settings(kind: str, look: Appearance) -> None:

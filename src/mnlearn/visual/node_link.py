@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -58,14 +58,14 @@ def plot_network(picture: FigureData, *, title: str = "", look: Appearance | Non
     return figure
 
 
-def settle(figure: Figure) -> None:
-    """Place the axes once, with the same scale in both directions.
+def settle(figure: Figure, networks: Sequence[Axes] | None = None) -> None:
+    """Place the axes once, those of networks (by default all) with the same scale in both directions.
 
     Only then is it known how large a circle is and which labels have room.
     """
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    for axes in figure.axes:
+    for axes in figure.axes if networks is None else networks:
         (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
         box = axes.get_window_extent()
         scale = max((right - left) / box.width, (high - low) / box.height) / 2

@@ -14,19 +14,24 @@ import os
 import platform
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.data.missingness import missingness
 from mnlearn.data.overview import Overview, overview
 from mnlearn.errors import FileError, InputError, check_path, require, true_or_false, whole_number
-from mnlearn.visual import report_figures, report_text
+from mnlearn.visual import report_figures, report_large, report_text
 from mnlearn.visual.appearance import Appearance, Groups, check_appearance
 from mnlearn.visual.figure_data import SIGN_COLORS, SIGN_WORDS, FigureData, figure_data_of
 from mnlearn.visual.heatmap import cell_size
+from mnlearn.visual.large import hub_excerpt, is_large, outline_of
+from mnlearn.visual.report_large import most_joined
 from mnlearn.visual.report_missing import missing_section
 from mnlearn.visual.report_sections import Computed
 from mnlearn.visual.report_text import cautions, decimal
@@ -134,9 +139,10 @@ def render_report(
         lstrip_blocks=True,
     )
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False, "allow_nan": False}  # Bokeh reads in order
-    scripts = [report_figures.bokeh_script(), _file("report.js"), _file("save.js")]
-    picture = figure_data_of(learned, seed, look)
-    context = _context(learned, picture, source, computed)
+    shown = _shown(learned, seed, look)
+    own = [_file("whole.js")] if shown.packed else []
+    scripts = [report_figures.bokeh_script(), *own, _file("report.js"), _file("save.js")]
+    context = _context(learned, shown, source, computed)
     return str(
         environment.get_template("report.html").render(
             title=title or "What the data say about each other",
@@ -144,22 +150,45 @@ def render_report(
             style=_file("report.css"),
             scripts=scripts,
             predicted=predicted_rows(predicted),
-            **{**context, "sections": [*computed.sections(picture, seed), *context["sections"]]},
+            **{**context, "sections": [*computed.sections(shown.drawn, seed), *context["sections"]]},
         )
     )
 
 
-def _context(learned: Learned, picture: FigureData, source: str | None, computed: Computed) -> dict[str, Any]:
+class _Shown(NamedTuple):
+    """The whole network, and the part of it that is drawn; of a network that is not large, they are the same."""
+
+    whole: FigureData
+    drawn: FigureData
+    packed: dict[str, Any] | None = None  # names and edges for the search, if only a part is drawn
+
+
+def _shown(learned: Learned, seed: int, look: Appearance) -> _Shown:
+    """Return the figure data of a network, or of the hubs of a large one."""
+    if not is_large(learned.graph):
+        picture = figure_data_of(learned, seed, look)
+        return _Shown(picture, picture)
+    part = hub_excerpt(learned, report_large.HUBS, report_large.EACH)
+    drawn = figure_data_of(part, seed, look.among(learned.names, part.names))
+    whole = replace(outline_of(learned), weights=learned.weights)
+    return _Shown(whole, drawn, report_large.packed_network(whole, drawn))
+
+
+def _context(learned: Learned, shown: _Shown, source: str | None, computed: Computed) -> dict[str, Any]:
     """Return the variables of the page template."""
+    whole, picture, packed = shown
     seen = None if learned.data is None else overview(learned.data)
     gaps = {} if learned.data is None else learned.data.missing.counts
-    limits = computed.limits(picture)
+    limits = computed.limits(whole)
     found = missingness(learned.data) if learned.data is not None and learned.data.gaps else None
     missing = None if learned.data is None else missing_section(learned.data, learned.graph, found)
     return {
         "learned": learned,
-        "names": picture.names,
-        "summary": report_text.summary_sentences(learned, picture),
+        "names": whole.names,
+        "suggested": whole.names if packed is None else (),
+        "notes": [] if packed is None else report_large.left_out(learned, whole, picture, packed),
+        "whole": packed,
+        "summary": report_text.summary_sentences(learned, whole),
         "cautions": cautions(learned, seen, found),
         "seen": seen,
         "page_data": _page_data(picture),
@@ -173,15 +202,15 @@ def _context(learned: Learned, picture: FigureData, source: str | None, computed
         "scales": [str(scale["label"]) for scale in _scales(picture)],
         "opacity": picture.confidence(),
         "weight_measure": picture.weights.measure if picture.weights is not None and picture.graph.n_edges else None,
-        "edge_headings": edge_headings(picture) + ["low", "high"] * bool(limits),
-        "edges": edge_rows(picture, limits),
-        "n_edges": picture.graph.n_edges,
-        "variables": variable_rows(picture, seen, gaps),
-        "centrality": centrality_rows(picture),
-        "colors": [picture.color(x) for x in range(len(picture.names))],
+        "edge_headings": edge_headings(whole) + ["low", "high"] * bool(limits),
+        "edges": edge_rows(whole, limits),
+        "n_edges": whole.graph.n_edges,
+        "variables": variable_rows(whole, seen, gaps),
+        "centrality": centrality_rows(whole),
+        "colors": [whole.color(x) for x in range(len(whole.names))],
         "run_again": run_again(learned, source),
         "settings": settings_rows(learned),
-        "sections": [] if missing is None else [missing],
+        "sections": [report_large.degree_section(whole)] * (packed is not None) + [missing] * (missing is not None),
         "cost": _capital(learned.cost_in_words),
         "weights": "" if picture.weights is None else picture.weights.words,
         "versions": versions(),
@@ -280,21 +309,22 @@ def edge_rows(picture: FigureData, limits: Mapping[tuple[int, int], tuple[float,
     """Return the edges with the ends of their intervals, the most certain first, as many as a browser sorts quickly."""
     edges = picture.graph.edges
     columns: list[Mapping[tuple[int, int], float]] = [measure.values for measure in picture.measures]
-    ranks = [[-column.get(edge, 0.0) for column in columns] for edge in edges]
+    ranks = [[-column.get(edge, 0.0) for edge in edges] for column in columns]
     columns += [] if picture.weights is None else [picture.weights.values]
     columns += [{edge: ends[k] for edge, ends in limits.items()} for k in (0, 1)] if limits else []
-    order = sorted(range(len(edges)), key=lambda k: (ranks[k], k))
+    order: list[int] = np.lexsort([np.arange(len(edges)), *map(np.array, reversed(ranks))])[:MOST_EDGES].tolist()
     rows = []
-    for k in order[:MOST_EDGES]:
-        values = [column.get(edges[k]) for column in columns]
-        rows.append(EdgeRow(k, *edges[k], [(decimal(value), value) for value in values]))
+    for k in order:
+        (u, v), values = edges[k], [column.get(edges[k]) for column in columns]
+        rows.append(EdgeRow(k, u, v, [(decimal(value), value) for value in values]))
     return rows
 
 
 def variable_rows(picture: FigureData, seen: Overview | None, gaps: Mapping[str, int]) -> list[VariableRow]:
-    """Return the row of each variable; only its neighbours if there are no data."""
+    """Return the row of each variable, of a large network of the best connected; neighbours alone without data."""
     rows = []
-    for x, name in enumerate(picture.names):
+    for x in most_joined(picture) if is_large(picture.graph) else range(len(picture.names)):
+        name = picture.names[x]
         named = bool(picture.group_names) and picture.groups[x] >= 0
         group = picture.group_names[picture.groups[x]] if named else ""
         found = VariableRow(x, name, picture.graph.degree(x), group)

@@ -129,6 +129,11 @@ class _Gallery:
         ]
 
 
+def new_gallery() -> _Gallery:
+    """Return an object that draws pictures, if matplotlib is installed."""
+    return _Gallery()
+
+
 def _check_network(argument: str, other: Learned, learned: Learned) -> None:
     """Raise InputError unless an analysis is one of this network: same variables, edges and rows."""
     strange = sorted(set(other.names) ^ set(learned.names))

@@ -13,6 +13,7 @@ from mnlearn.data.missingness import Missingness, missingness
 from mnlearn.data.overview import Overview, overview
 from mnlearn.graphs.graph import Graph
 from mnlearn.visual.figure_data import FigureData
+from mnlearn.visual.large import is_large
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
@@ -96,7 +97,9 @@ def _most_certain(picture: FigureData) -> list[str]:
         return []
     measure, names = picture.measures[0], picture.names
     (u, v), value = max(measure.values.items(), key=lambda item: (item[1], item[0]))
-    ties = sum(decimal(other) == decimal(value) for other in measure.values.values())
+    shown = decimal(value)
+    near = [other for other in measure.values.values() if value - other < _LAST_DIGIT]
+    ties = sum(decimal(other) == shown for other in near)
     pair, number = f"“{names[u]}” and “{names[v]}”", f"{measure.label} {decimal(value)}"
     if ties == len(measure.values) > 1:
         return [f"All of them have the same {number}, to three digits."]
@@ -110,7 +113,7 @@ def _best_connected(picture: FigureData) -> str:
     degrees = np.asarray(picture.graph.degrees())
     top = [picture.names[x] for x in np.flatnonzero(degrees == degrees.max())]
     verb = "has" if len(top) == 1 else "have"
-    return f"{quoted_list(top, 4)} {verb} the most neighbours, {degrees.max()}; the average is {degrees.mean():.1f}."
+    return f"{quoted_list(top, 4)} {verb} the most neighbours, {degrees.max():,}; the average is {degrees.mean():.1f}."
 
 
 def _groups(picture: FigureData) -> list[str]:
@@ -136,6 +139,7 @@ def _isolated(picture: FigureData) -> list[str]:
     return [f"{quoted_list(alone)} {'is' if len(alone) == 1 else 'are'} joined with no other variable."]
 
 
+_LAST_DIGIT = 1.0  # numbers that differ by more are written differently
 DENSE = 0.35  # of all pairs
 FEW_ROWS_A_CELL = 5  # as in the usual rule for a chi-square
 FEW_ROWS_A_NEIGHBOUR = 10  # of a continuous variable
@@ -211,12 +215,13 @@ def _of_the_resamples(learned: Learned) -> Iterator[Caution]:
 def _of_small_data(data: Dataset, graph: Graph) -> Iterator[Caution]:
     """Yield warnings on too few rows for the neighbourhoods of the network."""
     parts = [(x, *graph.neighbors(x)) for x in range(data.n_variables) if graph.degree(x)]
-    thin = sorted((rows_with(data, part) / _rows_wanted(data, part), part[0]) for part in parts)
+    nominal = _is_nominal(data)
+    thin = sorted((rows_with(data, part) / _rows_wanted(data, part, nominal), part[0]) for part in parts)
     names = [data.names[x] for share, x in thin if share < 1]
     if names:
         have = "has" if len(names) == 1 else "have"
         more = f"more combinations of values than {data.n_rows:,} rows can fill with {FEW_ROWS_A_CELL} each"
-        if not _is_nominal(data):
+        if not nominal:
             more = f"a model with fewer than {FEW_ROWS_A_NEIGHBOUR} rows for each parameter"
         yield Caution(
             "Few rows for some neighbourhoods",
@@ -243,7 +248,7 @@ def _is_nominal(data: Dataset) -> bool:
 
 def _of_tests(learned: Learned) -> Iterator[Caution]:
     """Yield a warning on edges whose tests break Cochran's rule."""
-    if learned.recipe is None or learned.data is None:
+    if learned.recipe is None or learned.data is None or is_large(learned.graph):
         return
     names = learned.names
     low = learned.recipe.sparse_edges(learned, learned.data)
@@ -256,11 +261,12 @@ def _of_tests(learned: Learned) -> Iterator[Caution]:
         )
 
 
-def _rows_wanted(data: Dataset, variables: Sequence[int]) -> int:
+def _rows_wanted(data: Dataset, variables: Sequence[int], nominal: bool) -> int:
     """Return the number of rows that a variable with its neighbours needs: by cells, or by parameters of its model."""
-    if _is_nominal(data):
+    if nominal:
         return FEW_ROWS_A_CELL * prod(data.cards[y] for y in variables)
-    own, *others = (data.cards[y] - 1 if data.kinds[y] == "nominal" else 1 for y in variables)
+    kinds = data.kinds
+    own, *others = (data.cards[y] - 1 if kinds[y] == "nominal" else 1 for y in variables)
     return FEW_ROWS_A_NEIGHBOUR * (own + own * sum(others))
 
 

@@ -5,6 +5,7 @@
   const byId = (id) => document.getElementById(id);
   const read = (id) => JSON.parse(byId(id).textContent);
   const data = read("page-data");
+  const whole = window.mnlearnWhole ?? null;  // of a large network, of which the picture is a part
   document.documentElement.classList.remove("no-script");
 
   const neighbours = data.names.map(() => []);
@@ -165,13 +166,17 @@
     return others ? `${known}, the other ${others} variable${others === 1 ? "" : "s"} tell${others === 1 ? "s" : ""} nothing more about it.${also}` : `${known.split(".")[0]}.${also}`;
   };
 
-  const choose = (x) => {
+  const choose = (x, inWhole = whole && x !== null ? whole.drawn[x] : null) => {
     state.chosen = x;
     state.found = null;
     if (network) {
       const selected = network.model("nodes").selected, wanted = x === null ? [] : [x];
       if (String(selected.indices) !== String(wanted)) selected.indices = wanted;
       paint();
+    }
+    if (whole) {
+      whole.fill(inWhole);
+      return;
     }
     fillPanel();
     document.querySelectorAll("#edge-table tbody tr").forEach((row) => {
@@ -200,15 +205,22 @@
     const kept = state.shown.flatMap((shown, k) => (shown ? [k] : []));
     byId("threshold-value").textContent = Number(slider.value).toFixed(2);
     byId("edges-shown").textContent = `${kept.length} of ${data.edges.length} edges shown`;
-    document.querySelectorAll("#edge-table tbody tr").forEach((row) => { row.hidden = !state.shown[row.dataset.edge]; });
+    document.querySelectorAll("#edge-table tbody tr[data-edge]").forEach((row) => { row.hidden = !state.shown[row.dataset.edge]; });
     if (network) network.model("edge_filter").indices = kept;
     if (heatmap) heatmap.model("cell_filter").indices = [...kept, ...kept.map((k) => k + data.edges.length)];
-    if (state.chosen !== null) { fillPanel(); paint(); }
+    if (state.chosen !== null) {
+      if (!whole) fillPanel();
+      paint();
+    }
   };
 
   // ---- search ---------------------------------------------------------------------------------------------------
 
   const search = (sure) => {
+    if (whole) {
+      whole.search(sure);
+      return;
+    }
     const text = byId("search").value.trim().toLowerCase(), status = byId("search-found");
     if (!text) {
       state.found = null;
@@ -297,7 +309,8 @@
     const places = data.names.map((_, k) => network.place(nodes.x[k], nodes.y[k]));
     const node = nearest(places.length, (k) => Math.hypot(places[k][0] - x, places[k][1] - y), (k) => nodes.size[k] / 2 + 2);
     if (node >= 0) {
-      tell(event, data.names[node], degree[node] === 1 ? "1 neighbour" : `${degree[node]} neighbours`);
+      const count = whole ? whole.degrees[node] : degree[node];
+      tell(event, data.names[node], count === 1 ? "1 neighbour" : `${count} neighbours`);
       return;
     }
     const ends = (k) => data.edges[k].map((end) => places[end]);
@@ -354,6 +367,11 @@
     document.addEventListener("click", (event) => {
       const button = event.target.closest("[data-node]");
       if (!button) return;
+      if (whole) {
+        whole.choose(Number(button.dataset.node));
+        if (button.closest("table")) byId("network-section").scrollIntoView();
+        return;
+      }
       choose(Number(button.dataset.node));
       if (!byId("panel").contains(button) && button.closest("table")) byId("network-section").scrollIntoView();
       centre(Number(button.dataset.node));
@@ -400,6 +418,7 @@
   };
 
   const start = async () => {
+    if (whole) whole.attach(choose);
     listen();
     if (byId("threshold")) { setScale(); filterEdges(); }
     network = await embed("network");
