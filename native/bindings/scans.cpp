@@ -95,18 +95,32 @@ LargeMemory large_memory(std::size_t count) {
 }
 
 Doubles py_reduce_pairs(const PyStore& data, const std::string& kernel, std::vector<double> settings,
-                        std::size_t first_x, std::size_t last_x, int n_threads) {
+                        std::size_t first_x, std::size_t last_x, int n_threads,
+                        const std::optional<Vector<std::uint32_t>>& counted) {
     const KernelSpec spec = parse_kernel(kernel, std::move(settings));
     const std::size_t last = std::min(last_x, data.store->n_variables());
     const std::size_t n_pairs = pairs_between(data.store->n_variables(), first_x, last);
+    if (counted && (!data.store->plain() || data.store->repeats() || counted->shape(0) != n_pairs))
+        throw std::invalid_argument("counted must have a number for each pair of binary variables without repeats.");
     const auto rows = static_cast<std::size_t>(n_outputs(spec));
     const LargeMemory out = large_memory(rows * n_pairs + 1);
     nb::capsule owner(out.whole, [](void* p) noexcept { std::free(p); });
     {
         nb::gil_scoped_release unlocked;
-        if (n_pairs) scan_pairs(*data.store, spec, first_x, last, n_threads, out.numbers);
+        if (n_pairs)
+            scan_pairs(*data.store, spec, first_x, last, n_threads, out.numbers, counted ? counted->data() : nullptr);
     }
     return Doubles(out.numbers, {rows, n_pairs}, owner);
+}
+
+using PlaneGroups = nb::ndarray<nb::numpy, const std::uint64_t, nb::ndim<3>>;
+
+std::optional<PlaneGroups> py_binary_planes(const PyStore& data) {
+    const Store& store = *data.store;
+    if (!store.plain() || store.repeats() || store.has_gaps() || !store.n_variables()) return std::nullopt;
+    const Planes& planes = store.planes();
+    return PlaneGroups(planes.bits, {(store.n_variables() + kLanes - 1) / kLanes, planes.words, kLanes},
+                       nb::find(data));
 }
 
 }  // namespace
@@ -142,7 +156,13 @@ void bind_scans(nb::module_& m) {
           "store"_a, "kernel"_a, "settings"_a, "xs"_a, "zs"_a, "n_threads"_a,
           "For each x and z: x given z without one member, one column each.");
     m.def("reduce_pairs", &py_reduce_pairs, "store"_a, "kernel"_a, "settings"_a, "first_x"_a, "last_x"_a, "n_threads"_a,
-          "All pairs x < y with x in a range, no conditioning.");
+          "counted"_a.none() = nb::none(),
+          "All pairs x < y with x in a range, no conditioning; binary ones may have their rows with both states 0 "
+          "counted before.");
+    m.def("binary_planes", &py_binary_planes, nb::sig("def binary_planes(store: Store) -> NDArray[np.uint64] | None"),
+          "store"_a,
+          "The rows with state 0 of eight variables at a time, [variable / 8][word][variable % 8]; None "
+          "unless all variables are binary, without gaps and repeats.");
 }
 
 }  // namespace mnlearn

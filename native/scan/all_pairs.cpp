@@ -73,15 +73,15 @@ double* pair_row(std::size_t n, std::size_t first_x, std::size_t x, double* out)
 }
 
 void scan_pairs(const Store& store, const KernelSpec& kernel, std::size_t first_x, std::size_t last_x, int n_threads,
-                double* out) {
+                double* out, const std::uint32_t* counted) {
     const double rows = static_cast<double>(store.n_records() / 64 + 8);
     const auto n_pairs = static_cast<double>(pairs_between(store.n_variables(), first_x, last_x));
     const int threads = threads_for(n_pairs * rows, n_threads);
     if (store.has_gaps()) return gap_scan_pairs(store, kernel, first_x, last_x, threads, out);
-    if (numbers_at_once(store, kernel)) return number_pairs(store, first_x, last_x, threads, out);
+    if (!counted && numbers_at_once(store, kernel)) return number_pairs(store, first_x, last_x, threads, out);
     const Strata one = find_strata(store, {});
     with_scorer(kernel, facts_of(store, {}, one.count), store.log_tables(), [&](const auto& scorer) {
-        const AllPairs all(store, scorer, one, first_x, last_x, out);
+        const AllPairs all(store, scorer, one, first_x, last_x, out, counted);
         pairs_by_planes(all, threads);
         const auto has_planes = [&](std::size_t v) { return store.has_planes(v); };
         if (std::ranges::all_of(std::views::iota(std::size_t{0}, store.n_variables()), has_planes)) return;
