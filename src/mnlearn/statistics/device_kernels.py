@@ -15,13 +15,13 @@ import triton
 import triton.language as tl
 from numpy.typing import NDArray
 
-_TILE: Any = tl.constexpr(128)
-_DEPTH: Any = tl.constexpr(128)  # rows of the data in one step
-_GROUP: Any = tl.constexpr(8)  # tiles of x that share the y in the cache
+_TILE = tl.constexpr(128)
+_DEPTH = tl.constexpr(128)  # rows of the data in one step
+_GROUP = tl.constexpr(8)  # tiles of x that share the y in the cache
 
 
 @triton.jit
-def _place(program: Any, tiles_x: Any, tiles_y: Any) -> Any:
+def _place(program, tiles_x, tiles_y):
     """Return the tile of x and of y of a program: tiles of x in groups, so that the caches serve each y often."""
     width = _GROUP * tiles_y
     first = (program // width) * _GROUP
@@ -32,23 +32,23 @@ def _place(program: Any, tiles_x: Any, tiles_y: Any) -> Any:
 
 @triton.jit
 def _screen(
-    left: Any,
-    right: Any,
-    factors: Any,
-    bars: Any,
-    tiles: Any,
-    out: Any,
-    counter: Any,
-    first_x: Any,
-    first_y: Any,
-    tiles_x: Any,
-    tiles_y: Any,
-    n_padded: Any,
-    n_tiles: Any,
-    most: Any,
-    depth: Any,
+    left,
+    right,
+    factors,
+    bars,
+    tiles,
+    out,
+    counter,
+    first_x,
+    first_y,
+    tiles_x,
+    tiles_y,
+    n_padded,
+    n_tiles,
+    most,
+    depth,
     g2: tl.constexpr,
-) -> None:
+):
     """Write (x, y, count) of the pairs x < y that may reach a bar; the arithmetic is that of `DeviceBits._least`."""
     tile_x, tile_y = _place(tl.program_id(0).to(tl.int64), tiles_x, tiles_y)
     x0 = first_x + tile_x * _TILE
@@ -105,7 +105,7 @@ def screen(
 
 
 @triton.jit
-def _gram(bits: Any, weights: Any, out: Any, n_variables: Any, n_pairs: Any, tiles: Any, depth: Any) -> None:
+def _gram(bits, weights, out, n_variables, n_pairs, tiles, depth):
     """Write the weighted number of rows in which two variables are both 1, for every pair x < y of one sample."""
     tile_x, tile_y = _place(tl.program_id(0).to(tl.int64), tiles, tiles)
     if tile_y >= tile_x:
@@ -142,19 +142,19 @@ def grams(bits: Any, weights: Any, n_variables: int, n_pairs: int, largest: int)
 
 @triton.jit
 def _improving(
-    keys: Any,
-    bits: Any,
-    sizes: Any,
-    tables: Any,
-    thresholds: Any,
-    out: Any,
-    counter: Any,
-    tiles_y: Any,
-    most: Any,
-    n_table: Any,
-    depth: Any,
+    keys,
+    bits,
+    sizes,
+    tables,
+    thresholds,
+    out,
+    counter,
+    tiles_y,
+    most,
+    n_table,
+    depth,
     codes: tl.constexpr,
-) -> None:
+):
     """Write (x, y) where the score of x given its blanket and y may exceed the threshold of x."""
     per_tile: tl.constexpr = _TILE // codes
     strata: tl.constexpr = codes // 2
@@ -187,7 +187,7 @@ def _improving(
     tl.store(out + most + place, ys[None, :].broadcast_to(per_tile, _TILE), mask=passes)
 
 
-def improving(keys: Any, bits: Any, sizes: Any, tables: Any, thresholds: Any, most: int) -> Any:
+def improving(keys: Any, sizes: Any, thresholds: Any, bits: Any, tables: Any, most: int) -> Any:
     """Return (place of x, y) where the score may exceed the threshold of x; None if they are more than `most`.
 
     `keys` has, for each x and row, the number of the configuration of its blanket and itself; `sizes` how often each
