@@ -22,17 +22,23 @@ ALLOWED: dict[str, set[str]] = {
     "graphs.separating_sets": {"graphs.graph", "_core"},
     "graphs.candidates": {"errors", "graphs.graph"},
     "graphs.strongest_pairs": {"_core", "graphs.candidates"},
-    "protocols": {"errors", "graphs.graph", "graphs.pdag", "graphs.candidates"},
+    "graphs.variable_lists": {"graphs.candidates", "graphs.graph"},
+    "protocols": {"errors", "graphs.graph", "graphs.pdag", "graphs.candidates", "graphs.variable_lists"},
     "parallel": {"errors", "protocols"},
     "checkpoints": {"errors", "_atomic_files", "protocols", "graphs.graph", ""},
     "graphs": {"errors", "_validate", "_atomic_files", "graphs.graph"},
     "data": {"errors", "_validate", "_atomic_files", "protocols", "parallel", "_core"},
-    "statistics": {"errors", "_ties", "protocols", "parallel", "data", "_core"},
+    "statistics": {
+        *("errors", "_ties", "protocols", "parallel", "data", "graphs.candidates", "graphs.variable_lists", "_core"),
+    },
     "independence": {"errors", "_ties", "protocols", "graphs.graph", "statistics"},
-    "scores": {"errors", "_ties", "protocols", "graphs.graph", "data", "statistics"},
+    "scores": {
+        *("errors", "_ties", "protocols", "graphs.graph", "graphs.candidates", "graphs.variable_lists", "data"),
+        "statistics",
+    },
     "algorithms": {
         *("errors", "_ties", "protocols", "graphs.graph", "graphs.pdag", "graphs.separating_sets"),
-        *("graphs.strongest_pairs", "graphs.candidates"),
+        *("graphs.strongest_pairs", "graphs.candidates", "graphs.variable_lists"),
     },
     "simulate": {"errors", "_validate", "protocols", "parallel", "graphs", "graphs.graph", "data", "_core"},
     "model": {

@@ -79,8 +79,10 @@ void bind_models(nb::module_& m);
 void bind_mixed(nb::module_& m);
 void bind_subsets(nb::module_& m);
 void bind_graphs(nb::module_& m);
+void bind_screens(nb::module_& m);
 void bind_correlations(nb::module_& m);
 void bind_plan(nb::module_& m);
 void bind_columns(nb::module_& m);
+void bind_climbs(nb::module_& m);
 
 }  // namespace mnlearn

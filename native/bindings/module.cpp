@@ -114,7 +114,9 @@ NB_MODULE(_core, m) {
     bind_mixed(m);
     bind_subsets(m);
     bind_graphs(m);
+    bind_screens(m);
     bind_correlations(m);
     bind_plan(m);
     bind_columns(m);
+    bind_climbs(m);
 }

@@ -81,6 +81,74 @@ def without(
     store: Store, kernel: str, settings: Sequence[float], xs: Iterable[int], zs: Sequence[Iterable[int]], n_threads: int
 ) -> list[NDArray[np.float64]]: ...
 
+class LocalScore:
+    def __init__(
+        self,
+        store: Store,
+        kernel: str,
+        settings: Sequence[float],
+        scale: float,
+        weights: Sequence[float],
+        cards: Sequence[float],
+        log_prior: Sequence[float],
+        n_threads: int,
+    ) -> None: ...
+    def locals(
+        self, xs: NDArray[np.int32], starts: NDArray[np.int64], members: NDArray[np.int32]
+    ) -> NDArray[np.float64]: ...
+    def climb(
+        self,
+        xs: NDArray[np.int32],
+        starts: NDArray[np.int64],
+        members: NDArray[np.int32],
+        scores: NDArray[np.float64],
+        leaving: NDArray[np.int8],
+        list_starts: NDArray[np.int64],
+        partners: NDArray[np.int32],
+        required: NDArray[np.int64],
+        limit: int,
+        rounding: float,
+    ) -> tuple[
+        NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int8], NDArray[np.int32], int
+    ]: ...
+    def strongest(
+        self,
+        xs: NDArray[np.int32],
+        starts: NDArray[np.int64],
+        members: NDArray[np.int32],
+        now: NDArray[np.float64],
+        k: int,
+        list_starts: NDArray[np.int64] | None = None,
+        ys: NDArray[np.int32] | None = None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]: ...
+    def removal_gains(
+        self, us: NDArray[np.int32], vs: NDArray[np.int32], local: NDArray[np.float64]
+    ) -> NDArray[np.float64]: ...
+
+class EdgeFlips:
+    def __init__(
+        self,
+        score: LocalScore,
+        us: NDArray[np.int32],
+        vs: NDArray[np.int32],
+        eligible_us: NDArray[np.int32],
+        eligible_vs: NDArray[np.int32],
+        limit: int,
+        rounding: float,
+    ) -> None: ...
+    @property
+    def done(self) -> bool: ...
+    @property
+    def made(self) -> int: ...
+    @property
+    def scored(self) -> int: ...
+    def run(self, most: int) -> NDArray[np.int32]: ...
+    def flip(self, place: int) -> None: ...
+    def present(self, place: int) -> bool: ...
+    def degree(self, x: int) -> int: ...
+    def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+    def scores(self) -> NDArray[np.float64]: ...
+
 class SubsetTests:
     @property
     def n_variables(self) -> int: ...
@@ -366,4 +434,15 @@ def mixed_likelihoods(
     y_starts: NDArray[np.int64],
     ys: NDArray[np.int32],
     n_threads: int,
+) -> NDArray[np.float64]: ...
+
+class PartnerLists:
+    def __init__(self, n_variables: int, k: int, floor: float, most: int) -> None: ...
+    def push(self, xs: NDArray[np.int32], ys: NDArray[np.int32], values: NDArray[np.float32]) -> None: ...
+    def bars(self) -> NDArray[np.float32]: ...
+    def lists(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]: ...
+
+def one_dof_equivalents(statistic: NDArray[np.float64], dof: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def row_dots(
+    a: NDArray[np.float64], is_: NDArray[np.int32], b: NDArray[np.float64], js: NDArray[np.int32]
 ) -> NDArray[np.float64]: ...

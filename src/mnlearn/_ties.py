@@ -23,6 +23,8 @@ from mnlearn.errors import InputError
 ABSOLUTE, RELATIVE = 1e-9, 1e-12
 """Scores tie if they differ by less than ABSOLUTE, or by less than RELATIVE times their size."""
 
+NOT_A_NUMBER = "score must give numbers; got NaN. Correct it: it may be -inf for an impossible choice."
+
 Criterion: TypeAlias = Callable[[NDArray[np.intp]], NDArray[np.float64]]
 """The places of tied candidates -> a value for each, higher is better. Called only where there is a tie."""
 
@@ -42,7 +44,7 @@ def first_best(values: NDArray[np.float64], now: float, rounding: float, *criter
     best = float(values[values.argmax()])  # half the time of max() for a few hundred values
     if not best > now + rounding:
         if isnan(best) or isnan(now):  # NaN counts as the largest
-            raise InputError("score must give numbers; got NaN. Correct it: it may be -inf for an impossible choice.")
+            raise InputError(NOT_A_NUMBER)
         return None
     tied = (values >= max(best - rounding, now + rounding)).nonzero()[0]
     return int(tied[0]) if len(tied) == 1 else preferred(tied, *criteria, rounding=rounding)

@@ -8,15 +8,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from math import fsum, inf
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._ties import Criterion, ranks
-from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import EvidenceScore, FloatArray, Indices, LocalScore, VarSet
 
 _NOTHING: VarSet = frozenset()
+
+
+class EdgesAndDegrees(Protocol):
+    """What a tie needs to know of a graph."""
+
+    def __contains__(self, edge: Edge, /) -> bool: ...
+    def degree(self, x: int, /) -> int: ...
 
 
 class Association(ABC):
@@ -40,7 +48,8 @@ class Association(ABC):
     def strengths(self, xs: NDArray[np.intp]) -> FloatArray:
         """Return the strength of each variable."""
         new = [x for x in dict.fromkeys(xs.tolist()) if x not in self._strength]
-        others = [[y for y in range(self._n) if y != x] for x in new]
+        everyone = np.arange(self._n, dtype=np.int32)
+        others = [np.delete(everyone, x) for x in new]
         self._strength.update(zip(new, self._means(new, others), strict=True))
         return np.array([self._strength[x] for x in xs.tolist()])
 
@@ -57,7 +66,7 @@ class Association(ABC):
         return (lambda tied: -association(tied), lambda tied: -strength(tied))
 
     def flipping(
-        self, pair_at: Callable[[int], Edge], graph: Callable[[], Graph]
+        self, pair_at: Callable[[int], Edge], graph: Callable[[], EdgesAndDegrees]
     ) -> tuple[Criterion, Criterion, Criterion]:
         """Return the criteria for a flip of the pair at some place: association, few neighbours, strength.
 

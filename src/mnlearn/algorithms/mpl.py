@@ -10,23 +10,23 @@ rival PIC. All blankets are searched in step, so that each round scores many can
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from time import perf_counter
 from typing import Literal, Protocol, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mnlearn._ties import first_best, tolerance
-from mnlearn.algorithms._association import ScoreAssociation
-from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_monitor, check_parts
+from mnlearn.algorithms._blanket_climbs import BlanketPhase, NativePhaseOne, PhaseOne
+from mnlearn.algorithms._edge_flips import FlipRules, flip_edges, flip_edges_natively
+from mnlearn.algorithms._screened_blankets import ScreenedBlankets, check_screened
+from mnlearn.algorithms._search import Constraints, check_monitor, check_parts
+from mnlearn.algorithms.screening import Screening
 from mnlearn.errors import InputError, UnsuitableError, check_name, whole_number
+from mnlearn.graphs.candidates import Candidates, Keys
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import SILENT, FloatArray, LocalScore, Monitor, Result, ScoredGraph, SearchableScore, VarSet
+from mnlearn.graphs.variable_lists import both_ends, edge_keys, graph_of_keys
+from mnlearn.protocols import SILENT, LocalScore, Monitor, Result, SearchableScore
+from mnlearn.protocols.climbs import ClimbingScore, LocalClimbs
 
 Combine = Literal["phase2", "and", "or", "conflict"]
-_BLOCK = 1 << 22  # candidates scored at once: 32 MiB
 
 
 class LocalSearchableScore(LocalScore, SearchableScore, Protocol):
@@ -51,6 +51,10 @@ class TwoPhase:
     start
         A graph, or the result of another search, to start both phases from ("conflict": the first one); its edges may
         be removed again. None for no edges, as in the paper.
+    candidates
+        Pairs that the search looks at; None for all. `Candidates` are a closed list: no other pair becomes an edge,
+        those of the start and the required ones excepted. A `Screening` finds the strongest partners of each variable
+        and lets the list grow; see the notes.
 
     Raises
     ------
@@ -70,6 +74,14 @@ class TwoPhase:
     then, in phase 2, the edge of variables with fewer neighbours is taken; then the variable that is associated more
     with all others. So the order of the columns matters only for variables that no marginal association tells apart,
     such as exact copies: the first of them is taken.
+
+    With a `Screening` the first candidates are the strongest partners of each variable by marginal evidence. With
+    rescans each blanket first grows to one member, and the 10 variables that improve it most join the list of its
+    variable. Then the blankets are climbed; their neighbours of neighbours join the lists, and the blankets are climbed
+    again, until no pair is new. With rescans the 10 best of all variables given each blanket join once more, given at
+    most its first 4 members, and the last two steps are repeated. A pair is a candidate from both ends. The graph prior
+    stays that of all n variables. What no scan sees, such as the parity of fair coins, is found by no search of this
+    kind, with candidates or without. `cost` has the number of `candidate_pairs` and of `rescanned_pairs`.
 
     The support of an edge is the loss of score without it: the log pseudo Bayes factor of Eq. 9, plus the log prior
     odds when the score has a graph prior. Larger is stronger. Pseudo-likelihood counts each row once for every
@@ -96,8 +108,14 @@ class TwoPhase:
     required: tuple[Edge, ...] = ()
     forbidden: tuple[Edge, ...] = ()
     start: Graph | Result | None = None
+    candidates: Candidates | Screening | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.candidates, Candidates | Screening | None):
+            raise InputError(
+                f"candidates must be Candidates or a Screening; got a {type(self.candidates).__name__}. Leave it out to "
+                "search all pairs."
+            )
         if not isinstance(self.start, Graph | Result | None):
             raise InputError(
                 f"start must be a Graph or the result of a search; got a {type(self.start).__name__}. Leave it out to "
@@ -107,47 +125,84 @@ class TwoPhase:
         if self.max_blanket is not None:
             whole_number("max_blanket", self.max_blanket, least=0, hint="Use None for no limit.")
 
+    def limits(self, n_variables: int) -> list[str]:
+        """Return what the search leaves out, one sentence for each."""
+        if self.candidates is None:
+            return []
+        if isinstance(self.candidates, Candidates):
+            return [f"only the {len(self.candidates.keys):,} candidate pairs may become edges"]
+        found = f"the {self.candidates.k} strongest partners of each by marginal evidence, neighbours of neighbours"
+        if self.candidates.rescans:
+            found += ", and the strongest of all given the first member of a blanket and given the blanket"
+        return [f"the neighbours of {n_variables:,} variables are searched among candidates: {found}"]
+
     def learn(self, judge: LocalSearchableScore, monitor: Monitor = SILENT) -> Result:
         """Return the graph of the two phases; see the class."""
         started = perf_counter()
         check_monitor(monitor)
         known, start = self._known(judge)
-        blankets = PhaseOne(judge, known, start, self.max_blanket)
-        converged = blankets.climb(monitor)  # phase 1
-        stages = {"and": blankets.both(), "or": blankets.either()}
-        cost = {"phase1_scored": blankets.scored, "rounds": blankets.rounds, "phase2_scored": 0, "flips": 0}
+        climbs = judge.climbs() if isinstance(judge, ClimbingScore) else None
+        blankets, cost, converged = self._blankets(judge, climbs, (known, start), monitor)  # phase 1
+        both, either = both_ends(blankets.lists)
+        n = known.n_variables
+        stages = {"and": graph_of_keys(n, both), "or": graph_of_keys(n, either)}
+        first, eligible = stages["or" if self.combine == "or" else "and"], None
         if converged and self.combine in ("phase2", "conflict"):
-            first = start if self.combine == "phase2" else stages["and"]
-            scored = judge.on(first)
-            flips = PhaseTwo(scored, self._eligible(known, first, stages), self.max_blanket, blankets)
-            converged = flips.climb(monitor)
-            stages[self.combine] = scored.graph
-            cost |= {"phase2_scored": flips.scored, "flips": flips.made}
+            first = start if self.combine == "phase2" else first
+            eligible = self._eligible(known, first, both, either)
+        rules = FlipRules(eligible, self.max_blanket, (blankets.association, 2 * blankets.rounding))
+        if climbs is None:
+            found = flip_edges(judge, first, rules, monitor)
         else:
-            scored = judge.on(stages["or" if self.combine == "or" else "and"])
-        support = edge_support(scored)
+            found = flip_edges_natively(climbs, first, rules, monitor)
+        if eligible is not None:
+            stages[self.combine] = found.graph
+        cost |= {"phase2_scored": found.scored, "flips": found.made}
         return Result(
-            graph=scored.graph,
-            score=scored.value,
-            support=support,
-            converged=converged,
+            graph=found.graph,
+            score=found.score,
+            support=found.support,
+            converged=converged and found.converged,
             cost={**cost, "scored": cost["phase1_scored"] + cost["phase2_scored"], "seconds": perf_counter() - started},
             settings={setting.name: getattr(self, setting.name) for setting in fields(self)} | {"start": self._given()},
             support_scale="log_odds",
             stages=stages,
         )
 
+    def _blankets(
+        self,
+        judge: LocalSearchableScore,
+        climbs: LocalClimbs | None,
+        given: tuple[Constraints, Graph],
+        monitor: Monitor,
+    ) -> tuple[BlanketPhase, dict[str, float], bool]:
+        """Return the blankets of phase 1, their cost, and whether the search ran to its end."""
+        blankets: BlanketPhase
+        if self.candidates is None or climbs is None:
+            blankets = PhaseOne(judge, *given, self.max_blanket)
+        else:
+            blankets = NativePhaseOne(judge, climbs, *given, self.max_blanket)
+        if self.candidates is None:
+            converged, counted = blankets.climb(monitor), {}
+        else:
+            screened = ScreenedBlankets(blankets, *given, self.candidates)
+            converged = screened.climb(judge, monitor)
+            counted = {"candidate_pairs": len(screened.candidates.keys), "rescanned_pairs": screened.rescanned}
+        return blankets, {"phase1_scored": blankets.scored, "rounds": blankets.rounds, **counted}, converged
+
     def _given(self) -> Graph | None:
         """Return the given start as a graph."""
         return self.start.graph if isinstance(self.start, Result) else self.start
 
-    def _eligible(self, known: Constraints, first: Graph, stages: Mapping[str, Graph]) -> list[Edge]:
+    def _eligible(self, known: Constraints, first: Graph, both: Keys, either: Keys) -> Keys:
         """Return the edges that phase 2 may flip: G_or (Eq. 12) and the given start; or only the disputed ones."""
+        n = known.n_variables
+        listed = Candidates(n, either)
         if self.combine == "conflict":
-            edges = set(stages["or"].edges) - set(stages["and"].edges)
+            listed = Candidates(n, Candidates(n, both).others(either))
         else:
-            edges = {*stages["or"].edges, *first.edges}
-        return sorted(edges - known.fixed)
+            listed = listed.with_keys(edge_keys(first))
+        return listed.without(known.fixed).keys
 
     def _known(self, judge: LocalSearchableScore) -> tuple[Constraints, Graph]:
         """Return the constraints and the start, checked before anything is scored."""
@@ -164,6 +219,7 @@ class TwoPhase:
                 f"start must be a graph on the {n} variables of the judge; got one on {given.n_variables}. Leave "
                 "it out to start from no edges."
             )
+        check_screened(self.candidates, judge, n)
         known = Constraints(n, self.required, self.forbidden)
         start = known.apply(Graph.empty(n) if given is None else given)
         fullest = int(start.degrees().max())
@@ -173,165 +229,3 @@ class TwoPhase:
                 f"variable has {fullest} neighbours to begin with. Raise it, or drop some edges."
             )
         return known, start
-
-
-class PhaseOne:
-    """Additions, each followed by deletions, for every variable by itself  [MPL17, Eq. 11; Algorithm 1].
-
-    All variables take their next step together, so that a block of them is one batch; no blanket depends on another.
-    """
-
-    def __init__(self, score: LocalScore, known: Constraints, start: Graph, max_blanket: int | None) -> None:
-        n = known.n_variables
-        self.blankets: list[VarSet] = [start.neighbors(x) for x in range(n)]
-        self._scored, self.rounds = 0, 0
-        alone = [score.local(x, frozenset()) for x in range(n)]
-        self.rounding, self.association = tolerance(alone), ScoreAssociation(score)
-        self._scores = [score.local(x, blanket) if blanket else alone[x] for x, blanket in enumerate(self.blankets)]
-        self._score, self._limit = score, n - 1 if max_blanket is None else max_blanket
-        self._required, self._forbidden = neighbors_of(known.required), neighbors_of(known.forbidden)
-        self._variables, self._all = np.arange(n, dtype=np.int32), np.ones(n, dtype=np.bool_)
-
-    def climb(self, monitor: Monitor) -> bool:
-        """Climb to the local optimum; return False if the monitor stops it before."""
-        try:
-            self._shrink([x for x, blanket in enumerate(self.blankets) if blanket], monitor)  # of a given start
-            growing = list(range(len(self.blankets)))
-            while growing:
-                growing = self._grow_all(growing, monitor)
-                # A single member has just improved the score: it stays.
-                self._shrink([x for x in growing if len(self.blankets[x]) > 1], monitor)
-        except STOPPED:
-            return False
-        return True
-
-    @property
-    def scored(self) -> int:
-        """Number of local scores computed, those that decide ties included."""
-        return self._scored + self.association.scored
-
-    def both(self) -> Graph:
-        """Return E_and: the edges that both ends propose."""
-        pairs = ((x, y) for x, blanket in enumerate(self.blankets) for y in blanket)
-        return Graph(len(self.blankets), ((x, y) for x, y in pairs if x in self.blankets[y]))
-
-    def either(self) -> Graph:
-        """Return E_or: the edges that at least one end proposes."""
-        return Graph(len(self.blankets), ((x, y) for x, blanket in enumerate(self.blankets) for y in blanket))
-
-    def _grow_all(self, xs: Sequence[int], monitor: Monitor) -> list[int]:
-        """Add to each of these blankets, in blocks that bound the memory; return those that grew."""
-        n, grown = len(self.blankets), list[int]()
-        room = [x for x in xs if len(self.blankets[x]) < self._limit]
-        size = max(1, _BLOCK // n)
-        for k in range(0, len(room), size):
-            check_cancelled(monitor)
-            monitor.progress(n - len(xs), n, f"blankets: round {self.rounds + 1}")
-            grown += self._grow(room[k : k + size])
-        self.rounds += 1
-        return grown
-
-    def _grow(self, xs: Sequence[int]) -> list[int]:
-        """Make the best addition to each of these blankets; return those that grew."""
-        yss = [self._candidates(x) for x in xs]
-        grown = []
-        for x, ys, values in zip(xs, yss, self._score.additions(xs, self._of(xs), yss), strict=True):
-            best = first_best(values, self._scores[x], self.rounding, *self.association.joining(x, ys))
-            if best is not None:
-                self.blankets[x] |= {int(ys[best])}
-                self._scores[x] = float(values[best])
-                grown.append(x)
-        self._scored += sum(map(len, yss))
-        return grown
-
-    def _shrink(self, xs: Sequence[int], monitor: Monitor) -> None:
-        """Make the best deletions from each of these blankets, until none improves; required members stay."""
-        while xs:
-            check_cancelled(monitor)
-            shrunk = []
-            for x, removed in zip(xs, self._score.removals(xs, self._of(xs)), strict=True):
-                members = sorted(self.blankets[x])
-                fixed = [y in self._required.get(x, ()) for y in members]
-                values = np.where(fixed, -np.inf, removed)
-                best = first_best(values, self._scores[x], self.rounding, *self.association.leaving(x, members))
-                if best is not None:
-                    self.blankets[x] -= {members[best]}
-                    self._scores[x] = float(values[best])
-                    shrunk.append(x)
-                self._scored += len(members)
-            xs = [x for x in shrunk if self.blankets[x]]
-
-    def _candidates(self, x: int) -> NDArray[np.int32]:
-        """Return the variables that may join the blanket of x, in ascending order."""
-        free = self._all.copy()
-        free[[x, *self.blankets[x], *self._forbidden.get(x, ())]] = False
-        return self._variables[free]
-
-    def _of(self, xs: Sequence[int]) -> list[VarSet]:
-        return [self.blankets[x] for x in xs]
-
-
-def neighbors_of(edges: Iterable[Edge]) -> dict[int, set[int]]:
-    """Return the neighbours of each variable that has any."""
-    ends: dict[int, set[int]] = {}
-    for u, v in edges:
-        ends.setdefault(u, set()).add(v)
-        ends.setdefault(v, set()).add(u)
-    return ends
-
-
-class PhaseTwo:
-    """The best single flip among the eligible ones, while it improves  [MPL17, Eq. 13; Algorithm 2].
-
-    The log-ratio (Eq. 8) of every neighbouring graph is stored; a flip changes only those at its two ends.
-    """
-
-    def __init__(
-        self, scored: ScoredGraph, eligible: Sequence[Edge], max_blanket: int | None, phase_one: PhaseOne
-    ) -> None:
-        self.made, self.scored = 0, 0
-        self._graph, self._edges, self._limit = scored, eligible, max_blanket
-        self._association, self._rounding = phase_one.association, 2 * phase_one.rounding
-        self._at: dict[int, list[int]] = {}  # the places of the pairs of a variable in the list
-        for place, edge in enumerate(eligible):
-            for x in edge:
-                self._at.setdefault(x, []).append(place)
-
-    def climb(self, monitor: Monitor) -> bool:
-        """Climb to the local optimum; return False if the monitor stops it before."""
-        try:
-            check_cancelled(monitor)
-            gains = self._gains(range(len(self._edges)))
-            ties = self._association.flipping(self._edges.__getitem__, lambda: self._graph.graph)
-            while (best := first_best(gains, 0.0, self._rounding, *ties)) is not None:
-                stale = self._flip(self._edges[best])
-                monitor.progress(self.made, None, f"graph: {self.made} flips")
-                check_cancelled(monitor)
-                gains[stale] = self._gains(stale)
-        except STOPPED:
-            return False
-        return True
-
-    def _flip(self, edge: Edge) -> list[int]:
-        """Make the flip; return the places of the log-ratios that it changes."""
-        changed = self._graph.flip(edge)
-        self.made += 1
-        return sorted({place for x in (self._at if changed is None else changed) for place in self._at.get(x, ())})
-
-    def _gains(self, places: Sequence[int]) -> FloatArray:
-        """Return the log-ratios of these flips; minus infinity where a blanket is full."""
-        self.scored += len(places)
-        edges = [self._edges[place] for place in places]
-        gains = self._graph.gains(edges)
-        if self._limit is not None:
-            graph = self._graph.graph
-            for k, (u, v) in enumerate(edges):
-                if not graph.has_edge(u, v) and max(graph.degree(u), graph.degree(v)) >= self._limit:
-                    gains[k] = -float("inf")
-        return gains
-
-
-def edge_support(scored: ScoredGraph) -> dict[Edge, float]:
-    """Return log K of each edge, present against absent: the loss of score without it  [MPL17, Eq. 9]."""
-    edges = scored.graph.edges
-    return dict(zip(edges, (-scored.gains(edges)).tolist(), strict=True))

@@ -130,10 +130,18 @@ def keys_of(n_variables: int, pairs: NDArray[np.int64]) -> Keys:
 
 def near_pairs(graph: Graph) -> NDArray[np.int64]:
     """Return the pairs that are joined, or have a common neighbour of at most MOST_AROUND neighbours."""
-    edges = np.array(graph.edges, dtype=np.int64).reshape(-1, 2)
+    return _near(graph.n_variables, np.array(graph.edges, dtype=np.int64).reshape(-1, 2))
+
+
+def near_pairs_of(n_variables: int, edges: Keys) -> Keys:
+    """Return the keys of `near_pairs` of the graph with these edges."""
+    return keys_of(n_variables, _near(n_variables, np.stack([edges // n_variables, edges % n_variables], axis=1)))
+
+
+def _near(n_variables: int, edges: NDArray[np.int64]) -> NDArray[np.int64]:
     middle, around = np.concatenate([edges, edges[:, ::-1]]).T
     around = around[np.argsort(middle, kind="stable")]
-    degrees = np.bincount(middle, minlength=graph.n_variables)
+    degrees = np.bincount(middle, minlength=n_variables)
     starts = np.cumsum(degrees) - degrees
     found = [edges]
     for degree in range(2, min(int(degrees.max(initial=0)), MOST_AROUND) + 1):

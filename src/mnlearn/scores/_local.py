@@ -13,10 +13,17 @@ from operator import index
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mnlearn._ties import tolerance
 from mnlearn.errors import InputError, UnsuitableError, is_masked_array, is_number
+from mnlearn.graphs.candidates import Candidates, keys_of
 from mnlearn.graphs.graph import Edge, Graph, check_graph
-from mnlearn.protocols import FloatArray, Indices, LocalScore, VarSet
+from mnlearn.graphs.variable_lists import VariableLists
+from mnlearn.protocols import SILENT, FloatArray, Indices, Kernel, LocalScore, Monitor, VarSet
+from mnlearn.protocols.climbs import LocalClimbs
+
+_TOGETHER = 1 << 26  # pairs scanned between two looks at the monitor
 
 
 class Decomposed(ABC):
@@ -46,6 +53,51 @@ class Decomposed(ABC):
     def on(self, graph: Graph) -> LocallyScored:
         """Return the graph with its score, to be updated flip by flip."""
         return LocallyScored(self, graph)
+
+    def climbs(self) -> LocalClimbs | None:
+        """Return climbs for many variables in one call; None where there are none."""
+        return None
+
+    def strongest_given(self, xs: Indices, blankets: Sequence[VarSet], k: int, monitor: Monitor = SILENT) -> Candidates:
+        """Return the pairs of each x with the k variables that improve its blanket most; none that do not.
+
+        Parameters
+        ----------
+        xs, blankets
+            Variables, ascending, each once, and the blanket of each.
+        k
+            Number of the strongest for each x, among all variables outside its blanket.
+        monitor
+            Receives the progress. If it cancels, the pairs found so far are returned.
+        """
+        climbs, given = self.climbs(), VariableLists.of(blankets)
+        listed, found, size = np.asarray(xs, dtype=np.int32), list[VariableLists](), max(32, _TOGETHER // self.n_variables)
+        for first in range(0, len(listed), size):
+            if monitor.cancelled():
+                break
+            monitor.progress(first, len(listed), "scan given blankets")
+            some = np.arange(first, min(first + size, len(listed)), dtype=np.int32)
+            if climbs is None:
+                found.append(self._strongest_of(listed[some], [blankets[j] for j in some.tolist()], k))
+            else:
+                found.append(climbs.strongest(listed[some], given.chosen(some), k))
+        best = VariableLists.joined(found)
+        ends = np.repeat(listed[: len(best)].astype(np.int64), best.sizes)
+        return Candidates(self.n_variables, keys_of(self.n_variables, np.stack([ends, best.members], axis=1)))
+
+    def _strongest_of(self, xs: NDArray[np.int32], blankets: Sequence[VarSet], k: int) -> VariableLists:
+        """Return the k variables that improve the blanket of each x most."""
+        everyone, yss = np.arange(self.n_variables, dtype=np.int32), []
+        for x, blanket in zip(xs.tolist(), blankets, strict=True):
+            yss.append(np.delete(everyone, [x, *blanket]))
+        best = []
+        for x, blanket, ys, values in zip(
+            xs.tolist(), blankets, yss, self.additions(xs.tolist(), blankets, yss), strict=True
+        ):
+            now = self.local(x, blanket)
+            order = np.argsort(-values, kind="stable")[:k]
+            best.append(np.sort(ys[order[values[order] > now + tolerance([now])]]))
+        return VariableLists.of(best)
 
 
 class LocallyScored:
@@ -87,7 +139,9 @@ class LocallyScored:
                 "it belongs to."
             )
         self._score, self._graph = score, graph
-        self._local = [score.local(x, graph.neighbors(x)) for x in range(n)]
+        self._neighbors = [graph.neighbors(x) for x in range(n)]
+        self._n_edges, self._flipped_since = graph.n_edges, False  # a flip must not copy n references
+        self._local = [score.local(x, blanket) for x, blanket in enumerate(self._neighbors)]
         self._flipped: list[dict[int, float]] = [
             {} for _ in range(n)
         ]  # [x][y]: local score of x if {x, y} were flipped
@@ -95,6 +149,8 @@ class LocallyScored:
     @property
     def graph(self) -> Graph:
         """The current graph."""
+        if self._flipped_since:
+            self._graph, self._flipped_since = Graph._share(self._neighbors, self._n_edges), False
         return self._graph
 
     @property
@@ -118,7 +174,10 @@ class LocallyScored:
         """Flip a pair and return its ends, the only variables whose pairs may have new gains."""
         self._fill([edge])
         u, v = edge
-        self._graph = self._graph.flip(u, v)
+        self._n_edges += -1 if v in self._neighbors[u] else 1
+        self._neighbors[u] ^= {v}
+        self._neighbors[v] ^= {u}
+        self._flipped_since = True
         self._local[u], self._local[v] = self._flipped[u][v], self._flipped[v][u]
         self._flipped[u], self._flipped[v] = {}, {}
         return frozenset(edge)
@@ -134,7 +193,7 @@ class LocallyScored:
             for x, y in ((u, v), (v, u)):
                 if y in flipped[x]:
                     continue
-                if y in self._graph.neighbors(x):
+                if y in self._neighbors[x]:
                     leaving[x] = None
                 else:
                     joining.setdefault(x, {})[y] = None
@@ -143,13 +202,13 @@ class LocallyScored:
 
     def _fill_additions(self, xs: list[int], yss: list[Indices]) -> None:
         if xs:
-            found = self._score.additions(xs, [self._graph.neighbors(x) for x in xs], yss)
+            found = self._score.additions(xs, [self._neighbors[x] for x in xs], yss)
             for x, ys, values in zip(xs, yss, found, strict=True):
                 self._flipped[x].update(zip(np.asarray(ys).tolist(), values.tolist(), strict=True))
 
     def _fill_removals(self, xs: list[int]) -> None:
         if xs:
-            blankets = [self._graph.neighbors(x) for x in xs]
+            blankets = [self._neighbors[x] for x in xs]
             for x, blanket, values in zip(xs, blankets, self._score.removals(xs, blankets), strict=True):
                 self._flipped[x].update(zip(sorted(blanket), values.tolist(), strict=True))
 
@@ -193,6 +252,13 @@ class GraphPrior:
                 )
             self._known[size] = float(value)
         return self._known[size]
+
+    def by_size(self) -> FloatArray | None:
+        """Return the log prior of blankets of 0 to n − 1 members; None for a function of the caller."""
+        if callable(self.choice):
+            return None
+        strength = 0.0 if self.choice is None else self.choice
+        return np.asarray(-strength * np.arange(self.n_variables) / 2 * log(max(self.n_variables, 1)) + 0.0)
 
     @staticmethod
     def _asked(prior: BlanketPrior, size: int) -> float:
@@ -252,3 +318,23 @@ class Work(dict[str, int]):
         self["scans"] += scans
         self["fits"] += fits
         self["fallbacks"] += fallbacks
+
+
+def count_climbs(statistics: Any, kernel: Kernel, prior: GraphPrior, **price: Any) -> LocalClimbs | None:
+    """Return climbs by a kernel of counts; None for other statistics, or a prior that the caller computes."""
+    by_size = prior.by_size()
+    if by_size is None or not hasattr(statistics, "local_climbs"):
+        return None
+    found: LocalClimbs = statistics.local_climbs(kernel, by_size, **price)
+    return found
+
+
+def screened_pairs(statistics: Any, k: int, monitor: Monitor) -> Candidates:
+    """Return the pairs that are among the k strongest of either variable by marginal evidence."""
+    if not hasattr(statistics, "screen"):
+        raise UnsuitableError(
+            f"a screen needs statistics that find the strongest partners; a {type(statistics).__name__} has no screen. "
+            "Use Counts, or give the candidates."
+        )
+    found: Candidates = statistics.screen(k, monitor=monitor).candidates()
+    return found

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
-from mnlearn.protocols import FloatArray, Indices, Kernel, Statistics, VarSet
-from mnlearn.scores._local import BlanketPrior, Decomposed, GraphPrior, require_counts
+from mnlearn.graphs.candidates import Candidates
+from mnlearn.protocols import SILENT, FloatArray, Indices, Kernel, Monitor, Statistics, VarSet
+from mnlearn.protocols.climbs import LocalClimbs
+from mnlearn.scores._local import BlanketPrior, Decomposed, GraphPrior, count_climbs, require_counts, screened_pairs
 from mnlearn.statistics import kernels
 
 
@@ -87,3 +89,11 @@ class MPL(Decomposed):
         """Return local(x, blanket − y) for each member y, in ascending order."""
         scans = self.statistics.without(self._kernel, xs, blankets)
         return [scan[0] + self._log_prior(len(blanket) - 1) for scan, blanket in zip(scans, blankets, strict=True)]
+
+    def climbs(self) -> LocalClimbs | None:
+        """Return climbs for many variables in one call, where the statistics have them."""
+        return count_climbs(self.statistics, self._kernel, self._log_prior)
+
+    def strongest(self, k: int, monitor: Monitor = SILENT) -> Candidates:
+        """Return the pairs that are among the k strongest of either variable by G²."""
+        return screened_pairs(self.statistics, k, monitor)

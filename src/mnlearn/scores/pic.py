@@ -10,13 +10,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from math import log, prod
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from mnlearn.errors import check_name
-from mnlearn.protocols import FloatArray, Indices, Statistics, VarSet
-from mnlearn.scores._local import BlanketPrior, Decomposed, GraphPrior, as_set, require_counts
+from mnlearn.graphs.candidates import Candidates
+from mnlearn.protocols import SILENT, FloatArray, Indices, Monitor, Statistics, VarSet
+from mnlearn.protocols.climbs import LocalClimbs
+from mnlearn.scores._local import (
+    BlanketPrior,
+    Decomposed,
+    GraphPrior,
+    as_set,
+    count_climbs,
+    require_counts,
+    screened_pairs,
+)
 from mnlearn.statistics import kernels
 
 Penalty = Literal["configurations", "parameters"]
@@ -111,6 +121,15 @@ class PIC(Decomposed):
             + self._log_prior(len(blanket) - 1)
             for x, blanket, scan in zip(xs, blankets, scans, strict=True)
         ]
+
+    def climbs(self) -> LocalClimbs | None:
+        """Return climbs for many variables in one call, where the statistics have them."""
+        price: dict[str, Any] = {"scale": -float(self.statistics.n_rows), "weights": self._weights, "cards": self._cards}
+        return count_climbs(self.statistics, _KERNEL, self._log_prior, **price)
+
+    def strongest(self, k: int, monitor: Monitor = SILENT) -> Candidates:
+        """Return the pairs that are among the k strongest of either variable by G²."""
+        return screened_pairs(self.statistics, k, monitor)
 
     def _score(self, x: int, entropy: FloatArray | float, configurations: FloatArray | float) -> FloatArray:
         """−N H(x | mb) is the maximised log-likelihood of x."""

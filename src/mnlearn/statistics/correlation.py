@@ -54,6 +54,26 @@ def standardized_columns(dataset: Dataset) -> FloatArray:
     return found
 
 
+class Standardization:
+    """Columns of a data set, centred and of unit variance, some at a time.
+
+    Rows with repeats are multiplied by the square roots of their numbers: products of columns are then weighted sums.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._columns, weights = _columns(dataset)
+        self._roots = None if weights is None else np.sqrt(weights)
+        self._rule = _Standard(self._columns, weights)
+        self.n_records = dataset.n_records
+        self.total = float(dataset.n_rows)
+
+    def block(self, variables: range) -> FloatArray:
+        """Return a row for each of these variables; zeros for a constant one."""
+        chosen = slice(variables.start, variables.stop)
+        found = self._rule.apply(self._columns[chosen], chosen)
+        return found if self._roots is None else found * self._roots
+
+
 def _columns(dataset: Dataset) -> tuple[list[FloatArray], FloatArray | None]:
     """Return the columns and the weights of the rows, if any."""
     dataset.verify()
@@ -122,13 +142,13 @@ class _Standard:
             np.concatenate, zip(*parts, strict=True)
         )
 
-    def apply(self, columns: Sequence[FloatArray]) -> FloatArray:
-        """Return the standardized values, a row for each column; zeros for a constant one."""
-        values = _moved(np.array(columns), self._exponents)
-        values -= self._first[:, None]
-        values -= self._second[:, None]
-        values /= self._size[:, None]
-        values[self.scale == 0.0] = 0.0
+    def apply(self, columns: Sequence[FloatArray], chosen: slice = slice(None)) -> FloatArray:
+        """Return the standardized values of the chosen columns, a row for each; zeros for a constant one."""
+        values = _moved(np.array(columns), self._exponents[chosen])
+        values -= self._first[chosen, None]
+        values -= self._second[chosen, None]
+        values /= self._size[chosen, None]
+        values[self.scale[chosen] == 0.0] = 0.0
         return values
 
 

@@ -22,10 +22,13 @@ from mnlearn.data.dataset import Dataset, check_not_weighted
 from mnlearn.data.pack_format import plane_layout
 from mnlearn.errors import FileError, InputError, UnsuitableError, true_or_false, whole_number
 from mnlearn.parallel import job_count
+from mnlearn.protocols import SILENT, Monitor
 from mnlearn.protocols.statistics import FloatArray, Indices, IntArray, Kernel, Tables, VarSet
 from mnlearn.statistics.evidence_scans import EvidenceScans
+from mnlearn.statistics.local_climbs import NativeClimbs
 from mnlearn.statistics.native_search import UNREADABLE, BlanketScans, SubsetScans, check_level, question, refusal
 from mnlearn.statistics.observed import Observed
+from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, StrongestPartners, screen_by_blocks
 from mnlearn.statistics.tables import complete_tables
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer
@@ -205,6 +208,38 @@ class Counts(BlanketScans):
         except UNREADABLE as error:
             raise refusal(error, kernel, (), (), ()) from None
 
+    def screen(
+        self,
+        k: int | None = 20,
+        *,
+        threshold: float | None = None,
+        statistic: ScreenStatistic = "g2",
+        monitor: Monitor = SILENT,
+    ) -> StrongestPartners:
+        """Return the strongest partners of each variable by marginal evidence, in one pass over all pairs.
+
+        Parameters
+        ----------
+        k, threshold, statistic
+            Which pairs are kept, as for `mnlearn.statistics.screening.ScreenRule`.
+        monitor
+            Receives progress in pairs, and may cancel: the result is then not `complete`.
+
+        Notes
+        -----
+        Memory: 16 k bytes a variable, never a number for every pair.
+
+        Examples
+        --------
+        >>> from mnlearn.data import Dataset
+        >>> from mnlearn.statistics import Counts
+        >>> counts = Counts(Dataset.from_codes([[0, 0, 1, 1] * 9, [0, 0, 1, 1] * 9, [0, 1, 0, 1] * 9]))
+        >>> partners = counts.screen(k=1)
+        >>> [array.tolist() for array in partners.pairs()]
+        [[0], [1], [49.90659713745117]]
+        """
+        return screen_by_blocks(self, ScreenRule(k=k, threshold=threshold, statistic=statistic), monitor)
+
     def reduce_many(
         self, kernel: Kernel, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]
     ) -> list[FloatArray]:
@@ -270,6 +305,34 @@ class Counts(BlanketScans):
         check_level(level)
         tests = _core.count_tests(self._store, kernel.name, kernel.settings, level)
         return SubsetScans(tests, n_threads=self._threads)
+
+    def local_climbs(
+        self,
+        kernel: Kernel,
+        log_prior: FloatArray,
+        *,
+        scale: float = 1.0,
+        weights: FloatArray | None = None,
+        cards: FloatArray | None = None,
+    ) -> NativeClimbs:
+        """Return climbs by the local score scale · kernel − weight of x · configurations + log prior.
+
+        Parameters
+        ----------
+        kernel
+            Kernel with one output: dirichlet or entropy.
+        log_prior
+            Log prior of a blanket by its size, 0 to n − 1.
+        scale
+            Factor of the kernel.
+        weights, cards
+            Price of a configuration of the blanket of each variable, and the states of each that count for it; None if
+            configurations are free.
+        """
+        price = [] if weights is None else weights.tolist()
+        states = [] if cards is None else cards.tolist()
+        settings = (kernel.name, kernel.settings, scale, price, states, log_prior.tolist())
+        return NativeClimbs(_core.LocalScore(self._store, *settings, self._threads))
 
     @cached_property
     def copies(self) -> Mapping[int, int]:

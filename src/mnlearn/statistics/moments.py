@@ -19,10 +19,12 @@ from mnlearn import _core
 from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import InputError, UnsuitableError, check_unmasked, is_masked_array, is_number, real_array, tuple_of
 from mnlearn.parallel import job_count
+from mnlearn.protocols import SILENT, Monitor
 from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArray
 from mnlearn.statistics.correlation import correlation_of_covariance, correlation_of_rows
 from mnlearn.statistics.native_search import UNREADABLE, SubsetScans, check_level
 from mnlearn.statistics.residuals import REDUNDANT, Residuals
+from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, StrongestPartners
 
 EXPLAINED = 1e-10
 """Share of its own variance below which the residual of a variable given others counts as zero.
@@ -215,6 +217,27 @@ class Moments:
         if unclear.any():
             r[unclear] = self._unclear(x, np.asarray(ys)[unclear], z)
         return r
+
+    def screen(
+        self,
+        k: int | None = 20,
+        *,
+        threshold: float | None = None,
+        statistic: ScreenStatistic = "g2",
+        monitor: Monitor = SILENT,
+    ) -> StrongestPartners:
+        """Return the strongest partners of each variable by marginal correlation, as `Counts.screen` does.
+
+        The evidence is −N log(1 − r²), the likelihood ratio of two Gaussian variables. `CorrelationScreen` returns the
+        same without the correlation matrix that these moments hold.
+        """
+        from mnlearn.statistics.correlation_screen import CorrelationScreen, screen_of_rows
+
+        if self._residuals is not None:
+            screen = CorrelationScreen(self._residuals.dataset)
+            return screen.screen(k, threshold=threshold, statistic=statistic, monitor=monitor)
+        rule = ScreenRule(k=k, threshold=threshold, statistic=statistic)
+        return screen_of_rows(self, rule, monitor)
 
     def measured(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, IntArray]:
         """Return the partial correlations of x with each y given z, and the number of rows behind each."""

@@ -71,6 +71,11 @@ class Residuals:
         self._last: Space | None = None
         self._columns: dict[int, tuple[LongArray, float]] = {}
 
+    @property
+    def dataset(self) -> Dataset:
+        """The rows."""
+        return self._dataset
+
     def correlations(self, x: int, ys: NDArray[np.int64], z: tuple[int, ...]) -> FloatArray:
         """Return the partial correlation of x with each y given z; NaN where rounding is all that z leaves of one."""
         space = self._space(z)

@@ -22,10 +22,12 @@ from mnlearn import _core
 from mnlearn._ties import tolerance
 from mnlearn.errors import DataError, InputError
 from mnlearn.parallel import job_count
+from mnlearn.protocols import SILENT, Monitor
 from mnlearn.protocols.statistics import FloatArray, Indices, IntArray, Kernel, Tables, VarSet
 from mnlearn.statistics.counts import check_evidence
 from mnlearn.statistics.evidence_scans import EvidenceScans, Kind, bounds
 from mnlearn.statistics.native_search import question
+from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, StrongestPartners, screen_by_blocks
 from mnlearn.statistics.tables import PackedTables, ShardTable, TableScorer, add_shard_tables, complete_tables
 from mnlearn.statistics.workers import (
     ClusterExecutor,
@@ -159,9 +161,27 @@ class ShardedCounts:
 
     def reduce_all(self, kernel: Kernel) -> FloatArray:
         """Score every pair x < y without conditioning: pairs in lexicographic order, one column each."""
+        return self.reduce_pairs(kernel, range(self.n_variables - 1))
+
+    def reduce_pairs(self, kernel: Kernel, xs: range) -> FloatArray:
+        """Score every pair x < y with x in a range: pairs in lexicographic order, one column each."""
         n = self.n_variables
-        rows = self.reduce_many(kernel, range(n - 1), [range(x + 1, n) for x in range(n - 1)], [frozenset()] * (n - 1))
+        rows = self.reduce_many(kernel, xs, [range(x + 1, n) for x in xs], [frozenset()] * len(xs))
         return np.concatenate([np.empty((len(kernel.outputs), 0)), *rows], axis=1)
+
+    def screen(
+        self,
+        k: int | None = 20,
+        *,
+        threshold: float | None = None,
+        statistic: ScreenStatistic = "g2",
+        monitor: Monitor = SILENT,
+    ) -> StrongestPartners:
+        """Return what `Counts.screen` returns for all rows, from tables that the workers count.
+
+        A pair of binary variables takes 4 to 16 bytes from each shard.
+        """
+        return screen_by_blocks(self, ScreenRule(k=k, threshold=threshold, statistic=statistic), monitor)
 
     def local(self, kernel: Kernel, x: int, z: VarSet) -> FloatArray:
         """Score the table of x given z alone."""

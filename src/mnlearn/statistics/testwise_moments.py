@@ -14,11 +14,14 @@ from mnlearn import _core
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import UnsuitableError
 from mnlearn.parallel import job_count
+from mnlearn.protocols import SILENT, Monitor
 from mnlearn.protocols.statistics import FloatArray, Indices, IntArray
 from mnlearn.statistics.correlation import standardized_columns
+from mnlearn.statistics.correlation_screen import screen_of_rows
 from mnlearn.statistics.moments import Moments
 from mnlearn.statistics.native_search import SubsetScans, check_level, question
 from mnlearn.statistics.observed import Observed
+from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, StrongestPartners
 
 
 class TestwiseMoments:
@@ -87,6 +90,17 @@ class TestwiseMoments:
         if unclear.any():
             r[unclear] = self._from_rows(first, others[unclear].tolist(), given.tolist())
         return r, np.rint(weights).astype(np.int64)
+
+    def screen(
+        self,
+        k: int | None = 20,
+        *,
+        threshold: float | None = None,
+        statistic: ScreenStatistic = "g2",
+        monitor: Monitor = SILENT,
+    ) -> StrongestPartners:
+        """Return the strongest partners of each variable, each pair from its own rows, as `Moments.screen` does."""
+        return screen_of_rows(self, ScreenRule(k=k, threshold=threshold, statistic=statistic), monitor)
 
     def partial_correlations(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
         """Return the partial correlation of x with each y given z, each from its own rows."""
