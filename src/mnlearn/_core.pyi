@@ -108,9 +108,7 @@ class LocalScore:
         required: NDArray[np.int64],
         limit: int,
         rounding: float,
-    ) -> tuple[
-        NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int8], NDArray[np.int32], int
-    ]: ...
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int8], NDArray[np.int32], int]: ...
     def strongest(
         self,
         xs: NDArray[np.int32],
@@ -285,6 +283,15 @@ def reduce_pairs(
     last_x: int,
     n_threads: int,
     counted: NDArray[np.uint32] | None = None,
+) -> NDArray[np.float64]: ...
+def score_pairs(
+    store: Store,
+    kernel: str,
+    settings: Sequence[float],
+    xs: NDArray[np.int32],
+    ys: NDArray[np.int32],
+    cells: NDArray[np.int32],
+    n_threads: int,
 ) -> NDArray[np.float64]: ...
 def binary_planes(store: Store) -> NDArray[np.uint64] | None: ...
 def tables(

@@ -74,9 +74,10 @@ def _screen(
             need = tl.maximum(need / (1 + tl.sqrt(m2) / 3 + 2 * m2 / 3), need / 2)
         least = tl.sqrt(need) * (1 - 1e-5) - 5e-7 * mu_x * tl.load(tiles + 2 * n_tiles + tile)
         least = tl.where(own < float("inf"), least, float("inf"))
-        scale = tl.load(factors + xs)[:, None] * tl.load(factors + ys)[None, :]
+        alpha_y = tl.load(factors + ys)[None, :]
+        scale = tl.load(factors + xs)[:, None] * alpha_y
         z = counts.to(tl.float32) * scale - mu_x[:, None] * tl.load(factors + n_padded + ys)[None, :]
-        passes = (tl.abs(z) >= least[:, None]) & (xs[:, None] < ys[None, :])
+        passes = (tl.abs(z) >= least[:, None]) & (xs[:, None] < ys[None, :]) & (alpha_y > 0)
         place = tl.atomic_add(counter + tl.zeros((_TILE, _TILE), dtype=tl.int32), 1, mask=passes, sem="relaxed")
         passes = passes & (place < most)
         place = place.to(tl.int64)

@@ -96,7 +96,7 @@ class PairFilter:
             counts = self._bits.products(left[k : k + TILE], right)
             z = counts.float() * alpha[y] * alpha[x, None] - mu[x, None] * mu[y]
             xs, ys = (torch.arange(s.start, s.stop, device=self._bits.device) for s in (x, y))
-            passes = z.abs().ge(self._least(x, y, limits)) & (ys > xs[:, None])
+            passes = z.abs().ge(self._least(x, y, limits)) & (ys > xs[:, None]) & (alpha[y] > 0)
             i, j = torch.nonzero(passes, as_tuple=True)
             found.append(torch.stack([xs[i], ys[j], counts[i, j]]).to(torch.int32))
             total += len(i)
@@ -177,7 +177,8 @@ def _weighted(bits: DeviceBits, weights: Any, n_pairs: int, largest: int) -> Ite
     torch, kernels, n = bits.torch, triton_kernels(bits.device), bits.n_variables
     states = bits.unpacked(slice(None), rare=False)
     if kernels is not None:
-        return kernels.grams(states, weights, n, n_pairs, largest)
+        counted: Iterator[NDArray[np.uint32]] = kernels.grams(states, weights, n, n_pairs, largest)
+        return counted
     x, y = torch.triu_indices(n, n, 1, device=bits.device)
     rows = (bits.products(states * one, states)[x, y] for one in weights)
     return iter([row.cpu().numpy().astype(np.uint32) for row in rows])
