@@ -158,7 +158,7 @@ def passing(pairs: PairFilter, xs: range, lists: _core.PartnerLists) -> Iterator
             raise InputError(
                 f"threshold must leave at most {_MOST_SURVIVORS:,} pairs of {TILE} variables; got more. Raise it."
             )
-        middle = some.start + len(some) // 2 // TILE * TILE
+        middle = some.start + max(1, len(some) // 2 // TILE) * TILE
         parts += [range(middle, some.stop), range(some.start, middle)]  # the first half is done first
 
 
