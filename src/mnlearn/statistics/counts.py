@@ -366,6 +366,8 @@ class CountedPairs(Counts):
 
     def reduce_pairs(self, kernel: Kernel, xs: range) -> FloatArray:
         """Score every pair x < y with x in a range from its counts."""
+        if min(self.cards, default=2) < 2:  # a constant has no plane in the core
+            return super().reduce_pairs(kernel, xs)
         n, stop = self.n_variables, min(xs.stop, self.n_variables)
         first, last = (x * (2 * n - x - 1) // 2 for x in (xs.start, max(xs.start, stop)))
         settings = (kernel.name, kernel.settings, xs.start, stop, self._threads)
