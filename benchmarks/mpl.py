@@ -26,8 +26,8 @@ from time import perf_counter, process_time
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._search import Constraints
 from mnlearn.algorithms._blanket_climbs import PhaseOne
+from mnlearn.algorithms._search import Constraints
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.data.dataset import Dataset
 from mnlearn.graphs import Graph, barabasi_albert, random_tree, sixteen_node_replicas, star

@@ -67,7 +67,7 @@ ALLOWED: dict[str, set[str]] = {
     "learning": {
         *("errors", "protocols", "graphs", "graphs.graph", "data", "statistics", "independence", "scores"),
         *("algorithms", "simulate", "model", "evaluation", "experiments", "results", "parallel", "checkpoints"),
-        *("graphs.separating_sets", "optimize"),
+        *("graphs.separating_sets", "graphs.variable_lists", "optimize"),
     },
     "estimators": {"errors", "protocols", "graphs", "graphs.graph", "data", "results", "learning"},
     "cli": {

@@ -6,6 +6,7 @@
 
 #include "kernels/lanes.hpp"
 #include "kernels/sort_rows.hpp"
+#include "scan/count_bitsets.hpp"
 
 namespace mnlearn {
 namespace {
@@ -48,7 +49,11 @@ ScanSize::ScanSize(const Store& store, std::int32_t x, const Candidates& candida
       blocks(blocks_of(store, candidates, groups)),
       passes(passes_of(ys, states)),
       card_x(column_of(store, x).card),
-      binary(card_x == 2 && candidates.are_binary) {}
+      binary(card_x == 2 && candidates.are_binary) {
+    if (!binary || !candidates.have_planes || !far_apart(candidates.ys.size(), candidates.n_groups)) return;
+    groups = std::ceil(ys / kLanes);
+    gathered = ys;
+}
 
 ScanSize::ScanSize(const Store& store, std::int32_t x, const Candidates& candidates, std::span<const std::int32_t> z)
     : ScanSize(store, x, candidates) {
@@ -110,7 +115,8 @@ struct Estimate {
         return c.load_word * n_planes * w.words + n_sets * (2 * w.words * c.split_word + c.split_set);
     }
     double by_planes(double n_sets) const {
-        return n_sets * w.groups * (w.words * c.group_word + c.group_set) + handed_over();
+        return w.gathered * w.words * c.load_word + n_sets * w.groups * (w.words * c.group_word + c.group_set) +
+               handed_over();
     }
 
     // Where there are few sets, the counts of the largest are what the others leave: the share of the others.

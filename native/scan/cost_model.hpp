@@ -19,6 +19,7 @@ struct ScanSize {
 
     double rows, words;
     double ys, states, groups;  // y; planes of theirs, and groups of eight
+    double gathered = 0;        // y whose planes are brought together first
     double blocks;              // of 512 columns in which they stand
     double passes;              // over eight lanes, for all their states and one that counts every row
     std::uint32_t card_x;

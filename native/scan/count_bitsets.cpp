@@ -191,6 +191,35 @@ void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t 
                                 columns.groups.size(), counts.data()});
 }
 
+GatheredPlanes gather_planes(const Store& store, std::span<const std::int32_t> ys) {
+    const Planes& planes = store.planes();
+    const std::size_t words = planes.words, n_groups = (ys.size() + kLanes - 1) / kLanes;
+    GatheredPlanes result{{store.pool(), n_groups * words * kLanes}, {}, {}};
+    result.groups.resize(n_groups);
+    std::iota(result.groups.begin(), result.groups.end(), 0u);
+    result.totals.assign(n_groups * kLanes, 0);
+    for (std::size_t k = 0; k < n_groups * kLanes; ++k) {
+        std::uint64_t* to = result.bits.get() + k / kLanes * words * kLanes + k % kLanes;
+        if (k >= ys.size()) {
+            for (std::size_t w = 0; w < words; ++w) to[w * kLanes] = 0;
+            continue;
+        }
+        const std::size_t plane = store.first_plane(ys[k]);
+        const std::uint64_t* from = planes.bits + plane / kLanes * words * kLanes + plane % kLanes;
+        for (std::size_t w = 0; w < words; ++w) to[w * kLanes] = from[w * kLanes];
+        result.totals[k] = planes.totals[plane];
+    }
+    return result;
+}
+
+std::vector<std::uint32_t> count_gathered(const Store& store, const std::uint64_t* sets, std::size_t n_sets,
+                                          const GatheredPlanes& planes) {
+    std::vector<std::uint32_t> counts(n_sets * planes.totals.size());
+    store.level().count_planes({sets, n_sets, store.planes().words, planes.bits.get(), planes.groups.data(),
+                                planes.groups.size(), counts.data()});
+    return counts;
+}
+
 void count_by_columns(const Store& store, const SetLists& lists, std::size_t first, std::size_t last, std::size_t block,
                       std::uint32_t* counts) {
     constexpr std::size_t kNear = std::size_t{1} << 19;  // words: four megabytes; below it nothing is gained

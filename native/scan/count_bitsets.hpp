@@ -83,6 +83,20 @@ std::vector<std::uint32_t> column_totals(const Store& store, const PlaneColumns&
 void count_by_planes(const Store& store, const std::uint64_t* sets, std::size_t n_sets, const PlaneColumns& columns,
                      std::vector<std::uint32_t>& counts);
 
+// Binary candidates that stand far apart: their planes are brought together, so that eight of them are counted at once
+// and each is read from memory once, not once for every set.
+inline constexpr std::size_t kMostGathered = 512;
+inline bool far_apart(std::size_t n_ys, std::size_t n_groups) {
+    return n_ys <= kMostGathered && n_groups > 2 * ((n_ys + kLanes - 1) / kLanes);
+}
+struct GatheredPlanes {
+    Buffer<std::uint64_t> bits;                 // interleaved as those of the store
+    std::vector<std::uint32_t> groups, totals;  // 0, 1, ...; rows of each plane
+};
+GatheredPlanes gather_planes(const Store& store, std::span<const std::int32_t> ys);
+std::vector<std::uint32_t> count_gathered(const Store& store, const std::uint64_t* sets, std::size_t n_sets,
+                                          const GatheredPlanes& planes);
+
 // Sets [first, last) in the block of 512 planes with this number; counts[(set - first) * 512 + column].
 inline constexpr std::size_t kSetsInCache = 16;  // 512 counts each: 32 KB; no fewer than x may have states
 void count_by_columns(const Store& store, const SetLists& lists, std::size_t first, std::size_t last, std::size_t block,

@@ -134,13 +134,14 @@ public:
     }
 
     void run_on_bitsets(const Plan& plan, const std::uint64_t* sets, const SetSizes& x) const {
+        if (plan.binary && are_far_apart(plan.ys)) return run_on_gathered(plan, sets, x);
         const auto blocks = split_blocks(q_.store, plan.ys);
         parallel_for(blocks.size(), threads_for(plan.cost_together, q_.n_threads), [&](std::size_t b) {
             const auto [begin, end] = blocks[b];
             const PlaneColumns columns = plane_columns(q_.store, plan.ys.subspan(begin, end - begin));
             std::vector<std::uint32_t> counts;
             count_by_planes(q_.store, sets, x.n_sets(), columns, counts);
-            if (x.last_derived && x.card_x == 2) derive_last_set(columns, counts);
+            if (x.last_derived && x.card_x == 2) derive_last_set(column_totals(q_.store, columns), counts);
             auto by_card = prepared();
             const Block block =
                 split_binary(plan, begin, end, [&](std::size_t k) { return columns.column[k - begin]; });
@@ -202,9 +203,26 @@ private:
         return {begin, {}, {}, {planes + begin, end - begin}, {}};
     }
 
+    bool are_far_apart(std::span<const std::int32_t> ys) const {
+        if (ys.size() > kMostGathered) return false;
+        std::size_t n_groups = 1;
+        for (std::size_t k = 1; k < ys.size(); ++k)
+            n_groups += q_.store.first_plane(ys[k]) / kLanes != q_.store.first_plane(ys[k - 1]) / kLanes;
+        return far_apart(ys.size(), n_groups);
+    }
+    void run_on_gathered(const Plan& plan, const std::uint64_t* sets, const SetSizes& x) const {
+        const GatheredPlanes planes = gather_planes(q_.store, plan.ys);
+        std::vector<std::uint32_t> counts = count_gathered(q_.store, sets, x.n_sets(), planes);
+        if (x.last_derived) derive_last_set(planes.totals, counts);
+        auto by_card = prepared();
+        const Block block = split_binary(plan, 0, plan.ys.size(), [](std::size_t k) { return k; });
+        score_binary(plan, block, [&](BinaryBatch<Scorer>& batch) {
+            add_binary_strata(batch, by_card[2], x, 0, x.n_strata, counts.data(), planes.totals.size());
+        });
+    }
+
     // Without strata only the rows with x = 0 are counted: those with x = 1 are what the totals leave.
-    void derive_last_set(const PlaneColumns& columns, std::vector<std::uint32_t>& counts) const {
-        const std::vector<std::uint32_t> totals = column_totals(q_.store, columns);
+    void derive_last_set(const std::vector<std::uint32_t>& totals, std::vector<std::uint32_t>& counts) const {
         counts.resize(2 * totals.size());
         for (std::size_t c = 0; c < totals.size(); ++c) counts[totals.size() + c] = totals[c] - counts[c];
     }

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from mnlearn._ties import first_best, tolerance
 from mnlearn.algorithms import _blanket_climbs as module
+from mnlearn.algorithms._blanket_climbs import PhaseOne
 from mnlearn.algorithms._search import Constraints
 from mnlearn.algorithms.hillclimb import HillClimb
-from mnlearn.algorithms._blanket_climbs import PhaseOne
 from mnlearn.algorithms.mpl import Combine, TwoPhase
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnknownNameError, UnsuitableError

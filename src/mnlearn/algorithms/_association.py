@@ -21,7 +21,7 @@ _NOTHING: VarSet = frozenset()
 
 
 class EdgesAndDegrees(Protocol):
-    """What a tie needs to know of a graph."""
+    """Edges and degrees of a graph, by which ties are decided."""
 
     def __contains__(self, edge: Edge, /) -> bool: ...
     def degree(self, x: int, /) -> int: ...

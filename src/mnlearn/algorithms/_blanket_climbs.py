@@ -16,7 +16,7 @@ from mnlearn._ties import first_best, tolerance
 from mnlearn.algorithms._association import ScoreAssociation
 from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.graphs.variable_lists import VariableLists, both_ends, graph_of_keys
+from mnlearn.graphs.variable_lists import VariableLists
 from mnlearn.protocols import FloatArray, LocalScore, Monitor, VarSet
 from mnlearn.protocols.climbs import DONE, TIED_JOINING, ClimbLimits, LocalClimbs
 
@@ -32,7 +32,7 @@ class BlanketPhase(ABC):
         self.rounding, self.association = tolerance(alone), ScoreAssociation(score)
         self._n = known.n_variables
         self._limit = self._n - 1 if max_blanket is None else max_blanket
-        self._required, self._forbidden = neighbors_of(known.required), neighbors_of(known.forbidden)
+        self._required = neighbors_of(known.required)
 
     @property
     @abstractmethod
@@ -41,9 +41,9 @@ class BlanketPhase(ABC):
 
     @abstractmethod
     def climb_among(
-        self, xs: NDArray[np.int32], partners: VariableLists | None, monitor: Monitor, *, most: int | None = None
+        self, xs: NDArray[np.int32], partners: VariableLists, monitor: Monitor, *, most: int | None = None
     ) -> None:
-        """Climb each x to its local optimum among its partners, None for all others.
+        """Climb each x to its local optimum among its partners; no partner is forbidden.
 
         `most` is the limit of this climb, where it is below that of the search. Raises if the monitor cancels.
         """
@@ -52,22 +52,6 @@ class BlanketPhase(ABC):
     def scored(self) -> int:
         """Number of local scores computed, those that decide ties included."""
         return self._scored + self.association.scored
-
-    def climb(self, monitor: Monitor) -> bool:
-        """Climb all variables among all others; return False if the monitor stops it before."""
-        try:
-            self.climb_among(np.arange(self._n, dtype=np.int32), None, monitor)
-        except STOPPED:
-            return False
-        return True
-
-    def both(self) -> Graph:
-        """Return E_and: the edges that both ends propose."""
-        return graph_of_keys(self._n, both_ends(self.lists)[0])
-
-    def either(self) -> Graph:
-        """Return E_or: the edges that at least one end proposes."""
-        return graph_of_keys(self._n, both_ends(self.lists)[1])
 
     def best_addition(self, x: int, ys: NDArray[np.int32], values: FloatArray, now: float) -> int | None:
         """Return the place of the best addition to the blanket of x; None if none improves."""
@@ -93,6 +77,7 @@ class PhaseOne(BlanketPhase):
         super().__init__(score, known, alone, max_blanket)
         self.blankets: list[VarSet] = [start.neighbors(x) for x in range(n)]
         self._joined = [sorted(blanket) for blanket in self.blankets]
+        self._forbidden = neighbors_of(known.forbidden)
         self._given = {x for x, blanket in enumerate(self.blankets) if blanket}  # deletions come first
         self._scores = [score.local(x, blanket) if blanket else alone[x] for x, blanket in enumerate(self.blankets)]
         self._variables, self._all = np.arange(n, dtype=np.int32), np.ones(n, dtype=np.bool_)
@@ -101,6 +86,14 @@ class PhaseOne(BlanketPhase):
     def lists(self) -> VariableLists:
         """The blanket of each variable, its members in the order in which they joined."""
         return VariableLists.of(self._joined)
+
+    def climb(self, monitor: Monitor) -> bool:
+        """Climb all variables among all others; return False if the monitor stops it before."""
+        try:
+            self.climb_among(np.arange(self._n, dtype=np.int32), None, monitor)
+        except STOPPED:
+            return False
+        return True
 
     def climb_among(
         self, xs: NDArray[np.int32], partners: VariableLists | None, monitor: Monitor, *, most: int | None = None
@@ -114,9 +107,7 @@ class PhaseOne(BlanketPhase):
             # A single member has just improved the score: it stays.
             self._shrink([x for x in growing if len(self.blankets[x]) > 1], monitor)
 
-    def _grow_all(
-        self, xs: Sequence[int], partners: VariableLists | None, limit: int, monitor: Monitor
-    ) -> list[int]:
+    def _grow_all(self, xs: Sequence[int], partners: VariableLists | None, limit: int, monitor: Monitor) -> list[int]:
         """Add to each of these blankets, in blocks that bound the memory; return those that grew."""
         grown = list[int]()
         room = [x for x in xs if len(self.blankets[x]) < limit]
@@ -162,7 +153,7 @@ class PhaseOne(BlanketPhase):
         """Return the variables that may join the blanket of x, in ascending order."""
         if partners is not None:
             listed = partners.at(x)
-            return listed[~np.isin(listed, [*self.blankets[x], *self._forbidden.get(x, ())])]
+            return listed[~np.isin(listed, list(self.blankets[x]))]
         free = self._all.copy()
         free[[x, *self.blankets[x], *self._forbidden.get(x, ())]] = False
         return self._variables[free]
@@ -198,10 +189,9 @@ class NativePhaseOne(BlanketPhase):
         return self._blankets
 
     def climb_among(
-        self, xs: NDArray[np.int32], partners: VariableLists | None, monitor: Monitor, *, most: int | None = None
+        self, xs: NDArray[np.int32], partners: VariableLists, monitor: Monitor, *, most: int | None = None
     ) -> None:
-        """Climb each x to its local optimum among its partners, None for all others."""
-        lists = self._everyone() if partners is None else partners
+        """Climb each x to its local optimum among its partners."""
         limits = ClimbLimits(self._fixed, self._limit if most is None else min(most, self._limit), self.rounding)
         rounds = np.zeros(self._n, dtype=np.int64)
         for first in range(0, len(xs), _CLIMBED_TOGETHER):
@@ -209,10 +199,10 @@ class NativePhaseOne(BlanketPhase):
             monitor.progress(first, len(xs), f"blankets: round {self.rounds + 1}")
             pending = xs[first : first + _CLIMBED_TOGETHER]
             while len(pending):
-                states = self._climb(pending, lists, limits, rounds)
+                states = self._climb(pending, partners, limits, rounds)
                 pending = pending[states != DONE]
                 for x, state in zip(pending.tolist(), states[states != DONE].tolist(), strict=True):
-                    self._decide(x, lists.at(x), state, rounds)
+                    self._decide(x, partners.at(x), state, rounds)
         self.rounds += int(rounds.max(initial=0))
 
     def _climb(
@@ -252,13 +242,6 @@ class NativePhaseOne(BlanketPhase):
             self._leaving[x] = bool(joined)
         self._scores[x] = now
         self._blankets = self._blankets.replaced(np.array([x], dtype=np.int32), VariableLists.of([joined]))
-
-    def _everyone(self) -> VariableLists:
-        """Return all other variables that are not forbidden, for each variable."""
-        free = ~np.eye(self._n, dtype=np.bool_)
-        for x, ys in self._forbidden.items():
-            free[x, list(ys)] = False
-        return VariableLists.of_sizes(free.sum(axis=1), np.nonzero(free)[1].astype(np.int32))
 
 
 def neighbors_of(edges: Iterable[Edge]) -> dict[int, set[int]]:

@@ -102,7 +102,7 @@ class PhaseTwo:
         gains: FloatArray = self._graph.gains(edges)
         if np.isnan(gains).any():
             raise InputError(NOT_A_NUMBER)
-        if self._limit is not None and len(edges):
+        if self._limit is not None and edges:
             full = (self._degrees[np.array(edges)] >= self._limit).any(axis=1)
             gains[full & self._absent[np.asarray(places)]] = -np.inf
         self._gains[np.asarray(places, dtype=np.intp)] = gains

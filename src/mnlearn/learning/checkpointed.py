@@ -12,11 +12,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mnlearn.checkpoints import Checkpoint
+from mnlearn.checkpoints import Checkpoint, key_of
 from mnlearn.data.dataset import Dataset
+from mnlearn.graphs.variable_lists import VariableLists
 from mnlearn.protocols import (
     NO_TURNS,
+    SILENT,
     Around,
     BoolArray,
     FloatArray,
@@ -24,6 +27,7 @@ from mnlearn.protocols import (
     InformationJudge,
     IntArray,
     Kernel,
+    Monitor,
     Separated,
     SeparatingSets,
     SetLevel,
@@ -32,9 +36,12 @@ from mnlearn.protocols import (
     Turns,
     VarSet,
 )
+from mnlearn.protocols.climbs import LocalClimbs
 from mnlearn.statistics.counts import PAIRS_TOGETHER, Counts, pair_blocks
 from mnlearn.statistics.evidence_scans import EvidenceScans, Kind
+from mnlearn.statistics.local_climbs import NativeClimbs
 from mnlearn.statistics.moments import Moments
+from mnlearn.statistics.screening import StrongestPartners
 from mnlearn.statistics.testwise_moments import TestwiseMoments
 
 if TYPE_CHECKING:
@@ -134,6 +141,28 @@ class CheckpointedCounts:
             return None
         return CheckpointedSubsets(self._counts.subsets(kernel, level), self._checkpoint, (kernel, level))
 
+    def screen(self, k: int | None = 20, *, monitor: Monitor = SILENT, **options: Any) -> StrongestPartners:
+        """Return the strongest partners of each variable, stored once the screen is complete."""
+
+        def find() -> StrongestPartners:
+            found = self._counts.screen(k, monitor=monitor, **options)
+            if not found.complete:
+                raise _Stopped(found)
+            return found
+
+        try:
+            found = self._checkpoint.recall(("screen", k, sorted(options.items())), find)
+        except _Stopped as stopped:
+            return stopped.found  # type: ignore[no-any-return]
+        return found if isinstance(found, StrongestPartners) else StrongestPartners(*found)
+
+    def local_climbs(self, kernel: Kernel, log_prior: FloatArray, **price: Any) -> LocalClimbs | None:
+        """Return climbs by a local score that store their scans of all variables, where the counts climb."""
+        if not isinstance(self._counts, Counts):
+            return None
+        climbs = self._counts.local_climbs(kernel, log_prior, **price)
+        return CheckpointedClimbs(climbs, self._checkpoint, (kernel, log_prior, sorted(price.items())))
+
     def evidence(self, *, three_way: bool = True) -> EvidenceScans:
         """Return fits of conditional models, stored as they come from the tables."""
         inside = self._counts.evidence(three_way=three_way)
@@ -145,6 +174,34 @@ class CheckpointedCounts:
 
     def _recall(self, method: str, find: Callable[..., _Answer], *question: Any, **options: Any) -> _Answer:
         return _recall(self._checkpoint, method, find, *question, **options)
+
+
+class CheckpointedClimbs:
+    """Climbs by a local score whose scans of all variables are stored; climbs among candidates are computed again.
+
+    Parameters
+    ----------
+    inside
+        The climbs.
+    checkpoint
+        Where scans are stored.
+    score
+        What identifies the score: its kernel, prior and price.
+    """
+
+    def __init__(self, inside: NativeClimbs, checkpoint: Checkpoint, score: object) -> None:
+        self._checkpoint, self._score, self._strongest = checkpoint, key_of(score), inside.strongest
+        self.locals, self.climb = inside.locals, inside.climb
+        self.removal_gains, self.flips = inside.removal_gains, inside.flips
+
+    def strongest(
+        self, xs: NDArray[np.int32], blankets: VariableLists, k: int, *, ys: VariableLists | None = None
+    ) -> VariableLists:
+        """Return the k variables that improve the blanket of each x most."""
+        lists = [blankets, *([] if ys is None else [ys])]
+        question = ("strongest", self._score, xs, k, [(one.starts, one.members) for one in lists])
+        found: Any = self._checkpoint.recall(question, lambda: self._strongest(xs, blankets, k, ys=ys))
+        return found if isinstance(found, VariableLists) else VariableLists(*found)
 
 
 class CheckpointedMoments(Moments):

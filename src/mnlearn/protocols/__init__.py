@@ -4,12 +4,13 @@ data → statistics → judges (tests, posteriors, scores) → search → graph.
 sees statistics, never rows. To extend the library, write an object with the right methods and pass it. No registration
 is needed; for a test, `BaseTest` supplies the batched forms.
 
-`statistics` hold what is known of the data, `tests` decide, `scores` weigh, and `search` holds learners, their monitor
-and their result.
+`statistics` hold what is known of the data, `tests` decide, `scores` weigh, `climbs` search by a score for many
+variables at once, and `search` holds learners, their monitor and their result.
 """
 
 from __future__ import annotations
 
+from mnlearn.protocols.climbs import Climbed, ClimbingScore, ClimbLimits, EdgeFlips, LocalClimbs
 from mnlearn.protocols.scores import (
     BatchedEvidence,
     BatchedPosterior,
@@ -73,6 +74,10 @@ __all__ = [
     "BatchedNeighborhoods",
     "BatchedPosterior",
     "BoolArray",
+    "ClimbLimits",
+    "Climbed",
+    "ClimbingScore",
+    "EdgeFlips",
     "Evidence",
     "EvidenceScore",
     "ExplainedTest",
@@ -87,6 +92,7 @@ __all__ = [
     "Kernel",
     "Knowledge",
     "Learner",
+    "LocalClimbs",
     "LocalScore",
     "LogOdds",
     "Monitor",

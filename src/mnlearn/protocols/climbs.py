@@ -93,9 +93,7 @@ class LocalClimbs(Protocol):
         """Return the change of the score without each edge u < v of a graph, in lexicographic order."""
         ...
 
-    def flips(
-        self, graph: NDArray[np.int32], eligible: NDArray[np.int32], *, most: int, rounding: float
-    ) -> EdgeFlips:
+    def flips(self, graph: NDArray[np.int32], eligible: NDArray[np.int32], *, most: int, rounding: float) -> EdgeFlips:
         """Return the flips of the eligible pairs from a graph: arrays of two rows, u < v, in lexicographic order."""
         ...
 

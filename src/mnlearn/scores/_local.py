@@ -70,8 +70,8 @@ class Decomposed(ABC):
         monitor
             Receives the progress. If it cancels, the pairs found so far are returned.
         """
-        climbs, given = self.climbs(), VariableLists.of(blankets)
-        listed, found, size = np.asarray(xs, dtype=np.int32), list[VariableLists](), max(32, _TOGETHER // self.n_variables)
+        climbs, given, found = self.climbs(), VariableLists.of(blankets), list[VariableLists]()
+        listed, size = np.asarray(xs, dtype=np.int32), max(32, _TOGETHER // self.n_variables)
         for first in range(0, len(listed), size):
             if monitor.cancelled():
                 break
@@ -325,7 +325,7 @@ def count_climbs(statistics: Any, kernel: Kernel, prior: GraphPrior, **price: An
     by_size = prior.by_size()
     if by_size is None or not hasattr(statistics, "local_climbs"):
         return None
-    found: LocalClimbs = statistics.local_climbs(kernel, by_size, **price)
+    found: LocalClimbs | None = statistics.local_climbs(kernel, by_size, **price)
     return found
 
 

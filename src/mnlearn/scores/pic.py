@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from math import log, prod
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -124,8 +124,9 @@ class PIC(Decomposed):
 
     def climbs(self) -> LocalClimbs | None:
         """Return climbs for many variables in one call, where the statistics have them."""
-        price: dict[str, Any] = {"scale": -float(self.statistics.n_rows), "weights": self._weights, "cards": self._cards}
-        return count_climbs(self.statistics, _KERNEL, self._log_prior, **price)
+        price = {"weights": self._weights, "cards": self._cards}
+        scale = -float(self.statistics.n_rows)
+        return count_climbs(self.statistics, _KERNEL, self._log_prior, scale=scale, **price)
 
     def strongest(self, k: int, monitor: Monitor = SILENT) -> Candidates:
         """Return the pairs that are among the k strongest of either variable by G²."""

@@ -35,8 +35,9 @@ class NativeClimbs:
         """Climb from each blanket among the partners of x; where `leaving`, with deletions first."""
         start = (xs, blankets.starts, blankets.members, scores, leaving)
         rules = (limits.required, limits.most, limits.rounding)
-        starts, members, *found = self._score.climb(*start, partners.starts, partners.members, *rules)
-        return Climbed(VariableLists(starts, members), *found)
+        found = self._score.climb(*start, partners.starts, partners.members, *rules)
+        starts, members, values, states, rounds, scored = found
+        return Climbed(VariableLists(starts, members), values, states, rounds, scored)
 
     def strongest(
         self, xs: NDArray[np.int32], blankets: VariableLists, k: int, *, ys: VariableLists | None = None
@@ -55,8 +56,6 @@ class NativeClimbs:
         """Return the change of the score without each edge u < v of a graph, in lexicographic order."""
         return self._score.removal_gains(us, vs, scores)
 
-    def flips(
-        self, graph: NDArray[np.int32], eligible: NDArray[np.int32], *, most: int, rounding: float
-    ) -> EdgeFlips:
+    def flips(self, graph: NDArray[np.int32], eligible: NDArray[np.int32], *, most: int, rounding: float) -> EdgeFlips:
         """Return the flips of the eligible pairs from a graph: arrays of two rows, u < v, in lexicographic order."""
         return _core.EdgeFlips(self._score, graph[0], graph[1], eligible[0], eligible[1], most, rounding)
