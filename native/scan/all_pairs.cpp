@@ -73,19 +73,42 @@ double* pair_row(std::size_t n, std::size_t first_x, std::size_t x, double* out)
 }
 
 void scan_pairs(const Store& store, const KernelSpec& kernel, std::size_t first_x, std::size_t last_x, int n_threads,
-                double* out) {
+                double* out, const std::uint32_t* counted) {
     const double rows = static_cast<double>(store.n_records() / 64 + 8);
     const auto n_pairs = static_cast<double>(pairs_between(store.n_variables(), first_x, last_x));
     const int threads = threads_for(n_pairs * rows, n_threads);
     if (store.has_gaps()) return gap_scan_pairs(store, kernel, first_x, last_x, threads, out);
-    if (numbers_at_once(store, kernel)) return number_pairs(store, first_x, last_x, threads, out);
+    if (!counted && numbers_at_once(store, kernel)) return number_pairs(store, first_x, last_x, threads, out);
     const Strata one = find_strata(store, {});
     with_scorer(kernel, facts_of(store, {}, one.count), store.log_tables(), [&](const auto& scorer) {
-        const AllPairs all(store, scorer, one, first_x, last_x, out);
+        const AllPairs all(store, scorer, one, first_x, last_x, out, counted);
         pairs_by_planes(all, threads);
         const auto has_planes = [&](std::size_t v) { return store.has_planes(v); };
         if (std::ranges::all_of(std::views::iota(std::size_t{0}, store.n_variables()), has_planes)) return;
         parallel_for(last_x - first_x, threads, [&](std::size_t k) { pairs_by_rows(all, first_x + k); });
+    });
+}
+
+void score_pairs(const Store& store, const KernelSpec& kernel, const CountedPairs& pairs, int n_threads, double* out) {
+    constexpr std::size_t kTogether = 4096;  // pairs of a piece of work
+    const Strata one = find_strata(store, {});
+    const std::size_t n_pairs = pairs.cells.size();
+    const Planes& planes = store.planes();
+    with_scorer(kernel, facts_of(store, {}, one.count), store.log_tables(), [&](const auto& scorer) {
+        using Scorer = std::remove_cvref_t<decltype(scorer)>;
+        const typename Scorer::Prepared prepared = scorer.prepare(2, 2, one.sizes);
+        parallel_for((n_pairs + kTogether - 1) / kTogether, n_threads, [&](std::size_t piece) {
+            SetSizes x{2, 1, true, {0, 0}};
+            for (std::size_t k = piece * kTogether; k < std::min((piece + 1) * kTogether, n_pairs); ++k) {
+                x.sizes[0] = planes.totals[store.first_plane(pairs.xs[k])];
+                x.sizes[1] = store.n_rows() - x.sizes[0];
+                const auto both = static_cast<std::uint32_t>(pairs.cells[k]);
+                typename Scorer::Sum sum;
+                add_strata(scorer, prepared, x, 0, 1, {&both, 1, &planes.totals[store.first_plane(pairs.ys[k])], 2},
+                           sum);
+                write(scorer, sum, 2, 2, out + k, n_pairs);
+            }
+        });
     });
 }
 

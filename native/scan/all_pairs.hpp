@@ -55,6 +55,7 @@ template <class Scorer> struct AllPairs {
     const Strata& one;  // the only stratum
     std::size_t first_x, last_x;
     double* out;
+    const std::uint32_t* counted;  // per pair: the rows with both states 0, where they are known; else null
     std::size_t n_pairs;
     typename Scorer::Prepared binary_pairs;  // for two binary variables
     PairEnding ending;
@@ -63,13 +64,14 @@ template <class Scorer> struct AllPairs {
     mutable BufferPool memory;     // what the workers of one piece leave to those of the next
 
     AllPairs(const Store& some, const Scorer& scored, const Strata& stratum, std::size_t first, std::size_t last,
-             double* numbers)
+             double* numbers, const std::uint32_t* known)
         : store(some),
           scorer(scored),
           one(stratum),
           first_x(first),
           last_x(last),
           out(numbers),
+          counted(known),
           n_pairs(pairs_between(store.n_variables(), first, last)),
           binary_pairs(scorer.prepare(2, 2, one.sizes)),
           ending(scorer.ending()) {
@@ -139,9 +141,21 @@ private:
         }
     }
     void count(const PairBlock& block, std::size_t first) {
+        if (all_.counted) return copy_counts(block, first);
         all_.store.level().count_planes({sets_.get(), first_set_.back(), words_, all_.store.planes().bits,
                                          block.columns.groups.data() + first, block.columns.groups.size() - first,
                                          counts_.get(), soon(block), (Scorer::outputs - 1) * all_.n_pairs});
+    }
+    // Counts that are known before; all variables are binary.
+    void copy_counts(const PairBlock& block, std::size_t first) {
+        const std::size_t n = all_.store.n_variables();
+        for (std::size_t i = 0; i < run_.size(); ++i) {
+            const auto x = static_cast<std::size_t>(run_[i]);
+            const std::size_t row = pairs_between(n, all_.first_x, x);
+            for (std::size_t k = std::max(block.from_group(first), block.after(run_[i])); k < block.ys.size(); ++k)
+                counts_[first_set_[i] * width_ + block.columns.column[k] - skipped_] =
+                    all_.counted[row + static_cast<std::size_t>(block.ys[k]) - (x + 1)];
+        }
     }
     // Where the numbers of each set will stand, if x and y are all binary and their pairs stand in order.
     double* const* soon(const PairBlock& block) {

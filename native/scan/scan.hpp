@@ -58,9 +58,17 @@ void scan_batch(const Store& store, const KernelSpec& kernel, BatchKind form, st
 // How many pairs x < y there are with x in [first_x, last_x).
 std::size_t pairs_between(std::size_t n_variables, std::size_t first_x, std::size_t last_x);
 
-// Those pairs, with z empty; out[k * n_pairs + pair], pairs in lexicographic order.
+// Those pairs, with z empty; out[k * n_pairs + pair], pairs in lexicographic order. Where all variables are binary, the
+// rows of each pair with both states 0 may be counted before, as by a GPU: they are then only scored.
 void scan_pairs(const Store& store, const KernelSpec& kernel, std::size_t first_x, std::size_t last_x, int n_threads,
-                double* out);
+                double* out, const std::uint32_t* counted = nullptr);
+
+// Some pairs of binary variables with planes, and the rows of each with both states 0.
+struct CountedPairs {
+    std::span<const std::int32_t> xs, ys, cells;
+};
+// Their numbers, the same bits as those of scan_pairs; out[k * n_pairs + pair].
+void score_pairs(const Store& store, const KernelSpec& kernel, const CountedPairs& pairs, int n_threads, double* out);
 
 // The same numbers from tables that were counted elsewhere, say on several machines and added up.
 struct GivenTables {

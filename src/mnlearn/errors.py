@@ -59,6 +59,10 @@ class MissingDependencyError(MnlearnError, ImportError):
     """An optional package is not installed."""
 
 
+class DeviceError(MnlearnError, RuntimeError):
+    """A GPU is missing, too small or lost."""
+
+
 class MnlearnWarning(UserWarning):
     """Warning about a result that is still valid."""
 

@@ -84,6 +84,7 @@ Jobs = Annotated[
     int | None,
     option("K", "Number of threads or processes; -1 means all cores. Changes no result.", "--jobs", "--n-jobs"),
 ]
+Device = Annotated[str | None, option("NAME", "GPU for binary data, e.g. cuda; needs PyTorch. Changes no result.")]
 
 # How a file is read and its columns are prepared.
 MissingValue = Annotated[list[str] | None, option("TEXT", "String that marks a missing value, e.g. '?'; repeatable.")]
@@ -361,12 +362,13 @@ class LearnOptions(InputOptions):
     column: Columns = None
     transform: Transform = None
     jobs: Jobs = None
+    device: Device = None
 
     def learn_arguments(self, **others: Any) -> dict[str, Any]:
         """Return the keyword arguments of `mnlearn.learn`."""
         from mnlearn.learning import learn
 
-        own = {"method": self.method, "columns": self.column, "n_jobs": self.jobs}
+        own = {"method": self.method, "columns": self.column, "n_jobs": self.jobs, "device": self.device}
         return self.arguments(learn, self.set_, **own, **others) | transform_argument(self.transform)
 
 

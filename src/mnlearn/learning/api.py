@@ -70,6 +70,7 @@ def learn(
     transform: Transform = "auto",
     n_jobs: int | None = None,
     client: Any = None,
+    device: str | None = None,
     max_memory: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -124,8 +125,12 @@ def learn(
     client
         A `distributed.Client`. Its workers each count a shard of a packed file that all of them can read; for l1lr,
         lasso and l1mb they receive the data and fit the models of some variables each.
+    device
+        ``"cuda"``, ``"cuda:1"`` or the like: a GPU that counts all pairs, screens them and scans all variables given
+        blankets, for complete binary data. ``"cpu"`` runs its code on the processor. The result has the same bits as
+        without a device. Needs PyTorch.
     max_memory
-        Limit of the caches in bytes, as for `mnlearn.statistics.Counts`.
+        Limit of the caches in bytes, as for `mnlearn.statistics.Counts`; with a device, of the memory used there.
     checkpoint
         A folder that stores counts, so that a run that was killed can be resumed.
     resume
@@ -197,7 +202,7 @@ def learn(
     for limit in spec.limits(dataset):
         _log.info("%s", limit)
     with open_checkpoint(checkpoint, resume, dataset.fingerprint(), spec.fingerprint()) as opened_checkpoint:
-        counting = Counting(n_jobs, client, max_memory, opened_checkpoint)
+        counting = Counting(n_jobs, client, max_memory, opened_checkpoint, device)
         learned = spec.learn_prepared(dataset, prepared, counting, monitor)
     return replace(learned, frame=kind_of_frame(data))
 

@@ -13,6 +13,9 @@ from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mnlearn.checkpoints import Checkpoint
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, check_methods
@@ -25,7 +28,8 @@ from mnlearn.protocols import (
     NeighborhoodJudge,
     VarSet,
 )
-from mnlearn.statistics.counts import Counts
+from mnlearn.statistics.counts import CountedPairs, Counts
+from mnlearn.statistics.device import open_device
 from mnlearn.statistics.moments import Moments
 from mnlearn.statistics.screening import PairScan, ScreenRule, StrongestPartners
 from mnlearn.statistics.screening import run as run_screen
@@ -52,7 +56,9 @@ class Counting:
     checkpoint
         Stores the answers.
     device
-        Where tables are counted; None for the processor.
+        A device that counts pairs of binary variables: "cuda" or the like, or "cpu" for its code on the processor.
+    cells
+        Pairs of binary variables that a device has counted before: for each pair the rows with both states 0.
     """
 
     n_jobs: int | None = None
@@ -60,11 +66,14 @@ class Counting:
     max_memory: int | None = None
     checkpoint: Checkpoint | None = None
     device: str | None = None
+    cells: NDArray[np.uint32] | None = None
 
     def __post_init__(self) -> None:
-        if self.device is not None:
-            raise InputError(f"device must be None, for the processor; got {self.device!r}. Leave it out.")
         job_count(self.n_jobs)  # raises: some methods never use it
+        if self.device is not None:
+            open_device(self.device)
+            if self.client is not None:
+                raise InputError("device and client exclude each other; got both. Leave one of them out.")
         if self.client is not None:
             check_methods("client", self.client, ("nthreads", "run"), "Make a distributed.Client('address:port').")
 
@@ -80,6 +89,7 @@ class Counting:
     def moments(self, dataset: Dataset) -> Any:
         """Return the correlations of continuous variables; where values are missing, test by test."""
         self._refuse_client("continuous variables, whose correlations are quick to compute")
+        self._refuse_device("continuous variables")
         if self.checkpoint is None:
             return (TestwiseMoments if dataset.gaps else Moments)(dataset, n_jobs=self.n_jobs)
         from mnlearn.learning.checkpointed import CheckpointedMoments, CheckpointedTestwiseMoments
@@ -111,10 +121,12 @@ class Counting:
     def own_threads(self, judge: str) -> int | None:
         """Return the number of threads of a judge that reads the data itself, without workers and checkpoints."""
         self._refuse_client(f"{judge} of variables of several kinds or with gaps")
+        self._refuse_device(f"{judge} of variables of several kinds or with gaps")
         return self.n_jobs
 
     def judge(self, judge: Any) -> Any:
         """Return a judge that reads the data itself, made parallel and checkpointed where it can be."""
+        self._refuse_device("this method, which reads the rows itself")
         if hasattr(judge, "neighborhood"):
             return ParallelNeighborhoods(judge, self.n_jobs, self.client, self.checkpoint)
         self._refuse_client("this method, which reads all rows at once")
@@ -125,11 +137,21 @@ class Counting:
         return CheckpointedInformation(judge, self.checkpoint)
 
     def _counts(self, dataset: Dataset) -> Counts | ShardedCounts:
+        if self.device is not None:
+            from mnlearn.statistics.device_counts import DeviceCounts
+
+            return DeviceCounts(dataset, device=self.device, n_jobs=self.n_jobs, max_memory=self.max_memory)
+        if self.cells is not None:
+            return CountedPairs(dataset, self.cells, n_jobs=self.n_jobs)
         if self.client is None:
             return Counts(dataset, n_jobs=self.n_jobs, max_memory=self.max_memory)
         from mnlearn.statistics.sharded import ShardedCounts, row_shards
 
         return ShardedCounts(self.client, row_shards(dataset, len(self.client.nthreads()) or 1), n_jobs=self.n_jobs)
+
+    def _refuse_device(self, what: str) -> None:
+        if self.device is not None:
+            raise InputError(f"device is for tables of binary variables; it does not help {what}. Leave it out.")
 
     def _refuse_client(self, what: str) -> None:
         if self.client is not None:

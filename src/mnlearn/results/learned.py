@@ -321,6 +321,7 @@ class Learned(Analysis, Predictable, Pictures):
         seed: int = 0,
         n_jobs: int | None = None,
         client: Any = None,
+        device: str | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         resume: bool = False,
         monitor: Monitor = SILENT,
@@ -341,6 +342,8 @@ class Learned(Analysis, Predictable, Pictures):
             Number of processes: None or −1 for all cores, else that many. Any number gives the same result.
         client
             A `distributed.Client`, to use its workers instead.
+        device
+            A device that counts the pairs of binary variables in many samples at once, as for `mnlearn.learn`.
         checkpoint
             A folder that keeps every sample that is done.
         resume
@@ -359,7 +362,8 @@ class Learned(Analysis, Predictable, Pictures):
             If a setting is invalid, or the network has no data.
         """
         draw = {"sampling": sampling, "seed": seed, "n_jobs": n_jobs, "client": client, "monitor": monitor}
-        return resampled(self, n_samples, **cast(Any, draw), checkpoint=checkpoint, resume=resume)
+        stored = {"checkpoint": checkpoint, "resume": resume}
+        return resampled(self, n_samples, **cast(Any, draw), **cast(Any, stored), device=device)
 
     def stable(self, threshold: float = 0.5) -> Learned:
         """Return the network of the pairs that are an edge in at least this share of the samples.

@@ -338,14 +338,3 @@ def count_climbs(statistics: Any, kernel: Kernel, prior: GraphPrior, **price: An
         return None
     found: LocalClimbs | None = statistics.local_climbs(kernel, by_size, **price)
     return found
-
-
-def screened_pairs(statistics: Any, k: int, monitor: Monitor) -> Candidates:
-    """Return the pairs that are among the k strongest of either variable by marginal evidence."""
-    if not hasattr(statistics, "screen"):
-        raise UnsuitableError(
-            f"a screen needs statistics that find the strongest partners; a {type(statistics).__name__} has no screen. "
-            "Use Counts, or give the candidates."
-        )
-    found: Candidates = statistics.screen(k, monitor=monitor).candidates()
-    return found
