@@ -113,39 +113,6 @@ Doubles py_reduce_pairs(const PyStore& data, const std::string& kernel, std::vec
     return Doubles(out.numbers, {rows, n_pairs}, owner);
 }
 
-// Rows in which a binary variable has state 0.
-std::uint32_t total_of(const Store& store, std::int32_t variable) {
-    return store.planes().totals[store.first_plane(variable)];
-}
-
-Doubles py_score_pairs(const PyStore& data, const std::string& kernel, std::vector<double> settings,
-                       Vector<std::int32_t> xs, Vector<std::int32_t> ys, Vector<std::int32_t> cells, int n_threads) {
-    const Store& store = *data.store;
-    const KernelSpec spec = parse_kernel(kernel, std::move(settings));
-    const CountedPairs pairs{span_of(xs), span_of(ys), span_of(cells)};
-    if (pairs.xs.size() != pairs.cells.size() || pairs.ys.size() != pairs.cells.size())
-        throw std::invalid_argument("xs, ys and cells must have the same length.");
-    const auto is_binary = [&](std::int32_t v) {
-        return v >= 0 && static_cast<std::size_t>(v) < store.n_variables() && column_of(store, v).card == 2 &&
-               store.has_planes(static_cast<std::size_t>(v));
-    };
-    if (!std::ranges::all_of(pairs.xs, is_binary) || !std::ranges::all_of(pairs.ys, is_binary) || store.repeats())
-        throw std::invalid_argument("xs and ys must be binary variables, and rows without repeats.");
-    for (std::size_t k = 0; k < pairs.cells.size(); ++k) {
-        const auto rows = store.n_rows(), zx = static_cast<std::int64_t>(total_of(store, pairs.xs[k])),
-                   zy = static_cast<std::int64_t>(total_of(store, pairs.ys[k]));
-        if (pairs.cells[k] < std::max<std::int64_t>(0, zx + zy - rows) || pairs.cells[k] > std::min(zx, zy))
-            throw std::invalid_argument("cells must be numbers of rows with both states 0.");
-    }
-    const auto n_rows = static_cast<std::size_t>(n_outputs(spec));
-    auto out = std::make_unique<double[]>(n_rows * pairs.cells.size() + 1);
-    {
-        nb::gil_scoped_release unlocked;
-        score_pairs(store, spec, pairs, n_threads, out.get());
-    }
-    return give<Doubles>(std::move(out), {n_rows, pairs.cells.size()});
-}
-
 using PlaneGroups = nb::ndarray<nb::numpy, const std::uint64_t, nb::ndim<3>>;
 
 std::optional<PlaneGroups> py_binary_planes(const PyStore& data) {
@@ -192,8 +159,6 @@ void bind_scans(nb::module_& m) {
           "counted"_a.none() = nb::none(),
           "All pairs x < y with x in a range, no conditioning; binary ones may have their rows with both states 0 "
           "counted before.");
-    m.def("score_pairs", &py_score_pairs, "store"_a, "kernel"_a, "settings"_a, "xs"_a, "ys"_a, "cells"_a, "n_threads"_a,
-          "Pairs of binary variables by the rows of each with both states 0, no conditioning.");
     m.def("binary_planes", &py_binary_planes, nb::sig("def binary_planes(store: Store) -> NDArray[np.uint64] | None"),
           "store"_a,
           "The rows with state 0 of eight variables at a time, [variable / 8][word][variable % 8]; None "

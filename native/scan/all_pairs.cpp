@@ -89,29 +89,6 @@ void scan_pairs(const Store& store, const KernelSpec& kernel, std::size_t first_
     });
 }
 
-void score_pairs(const Store& store, const KernelSpec& kernel, const CountedPairs& pairs, int n_threads, double* out) {
-    constexpr std::size_t kTogether = 4096;  // pairs of a piece of work
-    const Strata one = find_strata(store, {});
-    const std::size_t n_pairs = pairs.cells.size();
-    const Planes& planes = store.planes();
-    with_scorer(kernel, facts_of(store, {}, one.count), store.log_tables(), [&](const auto& scorer) {
-        using Scorer = std::remove_cvref_t<decltype(scorer)>;
-        const typename Scorer::Prepared prepared = scorer.prepare(2, 2, one.sizes);
-        parallel_for((n_pairs + kTogether - 1) / kTogether, n_threads, [&](std::size_t piece) {
-            SetSizes x{2, 1, true, {0, 0}};
-            for (std::size_t k = piece * kTogether; k < std::min((piece + 1) * kTogether, n_pairs); ++k) {
-                x.sizes[0] = planes.totals[store.first_plane(pairs.xs[k])];
-                x.sizes[1] = store.n_rows() - x.sizes[0];
-                const auto both = static_cast<std::uint32_t>(pairs.cells[k]);
-                typename Scorer::Sum sum;
-                add_strata(scorer, prepared, x, 0, 1, {&both, 1, &planes.totals[store.first_plane(pairs.ys[k])], 2},
-                           sum);
-                write(scorer, sum, 2, 2, out + k, n_pairs);
-            }
-        });
-    });
-}
-
 std::vector<std::vector<std::int32_t>> plane_runs(const Store& store, std::size_t first, std::size_t last) {
     std::vector<std::vector<std::int32_t>> runs;
     const std::size_t most = sets_together(store);

@@ -63,13 +63,6 @@ std::size_t pairs_between(std::size_t n_variables, std::size_t first_x, std::siz
 void scan_pairs(const Store& store, const KernelSpec& kernel, std::size_t first_x, std::size_t last_x, int n_threads,
                 double* out, const std::uint32_t* counted = nullptr);
 
-// Some pairs of binary variables with planes, and the rows of each with both states 0.
-struct CountedPairs {
-    std::span<const std::int32_t> xs, ys, cells;
-};
-// Their numbers, the same bits as those of scan_pairs; out[k * n_pairs + pair].
-void score_pairs(const Store& store, const KernelSpec& kernel, const CountedPairs& pairs, int n_threads, double* out);
-
 // The same numbers from tables that were counted elsewhere, say on several machines and added up.
 struct GivenTables {
     const std::int64_t* counts;  // stratum by stratum the tables [x][y] of each y, one after the other

@@ -306,15 +306,6 @@ def reduce_pairs(
     n_threads: int,
     counted: NDArray[np.uint32] | None = None,
 ) -> NDArray[np.float64]: ...
-def score_pairs(
-    store: Store,
-    kernel: str,
-    settings: Sequence[float],
-    xs: NDArray[np.int32],
-    ys: NDArray[np.int32],
-    cells: NDArray[np.int32],
-    n_threads: int,
-) -> NDArray[np.float64]: ...
 def binary_planes(store: Store) -> NDArray[np.uint64] | None: ...
 def tables(
     store: Store, x: int, ys: NDArray[np.int32], z: NDArray[np.int32], max_cells: float, n_threads: int

@@ -42,7 +42,7 @@ from mnlearn.statistics.counts import PAIRS_TOGETHER, Counts, pair_blocks
 from mnlearn.statistics.evidence_scans import EvidenceScans, Kind
 from mnlearn.statistics.local_climbs import NativeClimbs
 from mnlearn.statistics.moments import Moments
-from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, Step, StrongestPartners, run
+from mnlearn.statistics.screening import PairScan, ScreenRule, ScreenStatistic, Step, StrongestPartners, run
 from mnlearn.statistics.testwise_moments import TestwiseMoments
 
 if TYPE_CHECKING:
@@ -60,8 +60,9 @@ class StoredLists:
     PARTS = 8
     PAIRS_A_PART = 1 << 30  # at least: less work is sooner done again
 
-    def __init__(self, checkpoint: Checkpoint, rule: ScreenRule) -> None:
+    def __init__(self, checkpoint: Checkpoint, rule: ScreenRule, scan: PairScan) -> None:
         self._checkpoint, self._rule, self._stored = checkpoint, rule, 0
+        self._kind = type(scan).__name__  # which has an order of rows of its own
 
     def latest(self) -> tuple[int, StrongestPartners] | None:
         """Return the last stored pairs and the first row that they lack."""
@@ -84,7 +85,7 @@ class StoredLists:
         self._checkpoint.recall(self._question(part), lambda: answer)
 
     def _question(self, part: int) -> object:
-        return ("screen", asdict(self._rule), part)
+        return ("screen", self._kind, asdict(self._rule), part)
 
 
 def _nothing() -> Any:
@@ -158,7 +159,8 @@ class CheckpointedCounts:
     ) -> StrongestPartners:
         """Return the strongest partners of each variable; the pairs kept so far are stored from time to time."""
         rule = ScreenRule(k=k, threshold=threshold, statistic=statistic)
-        return run(self._counts.pair_scan(rule), monitor, StoredLists(self._checkpoint, rule))
+        scan = self._counts.pair_scan(rule)
+        return run(scan, monitor, StoredLists(self._checkpoint, rule, scan))
 
     def reduce_many(
         self, kernel: Kernel, xs: Indices, yss: Sequence[Indices], zs: Sequence[VarSet]

@@ -104,13 +104,14 @@ class Counting:
             return run_screen(scan, monitor)
         from mnlearn.learning.checkpointed import StoredLists
 
-        return run_screen(scan, monitor, StoredLists(self.checkpoint, rule))
+        return run_screen(scan, monitor, StoredLists(self.checkpoint, rule, scan))
 
     def _pair_scan(self, dataset: Dataset, rule: ScreenRule) -> PairScan:
         """Return the scan of all pairs that fits the data."""
         if all(dataset.cards):
             return self._counts(dataset).pair_scan(rule)
         check_all_continuous(dataset)
+        self._refuse_device("continuous variables")
         self._refuse_client("continuous variables, whose correlations are quick to compute")
         from mnlearn.statistics.correlation_screen import CorrelationScreen, RowScreen
 

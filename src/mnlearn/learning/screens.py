@@ -57,7 +57,7 @@ def screen(
     monitor
         Receives the progress in pairs, and can cancel: the result is then not `complete`.
     device
-        Where pairs are counted; None for the processor.
+        A GPU that counts pairs of binary variables, as for `mnlearn.learn`; None for the processor.
     **options
         How the data are read: the options of `mnlearn.read`, ``discretize``, ``bins`` and ``transform``, as for
         `mnlearn.learn`.

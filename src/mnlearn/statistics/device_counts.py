@@ -18,13 +18,13 @@ from mnlearn import _core
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs.variable_lists import VariableLists
-from mnlearn.protocols import SILENT, FloatArray, Kernel, Monitor
+from mnlearn.protocols import FloatArray, Kernel
 from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.device import TILE, DeviceBits, open_device
 from mnlearn.statistics.device_growth import MOST_MEMBERS, improving
 from mnlearn.statistics.device_pairs import PairFilter, Survivors, pair_cells
 from mnlearn.statistics.local_climbs import NativeClimbs
-from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, StrongestPartners, kept, pairs_before
+from mnlearn.statistics.screening import NativeScreen, ScreenRule, Step, pairs_before
 
 _PAIRS_OF_A_BAND = 1 << 35  # on a GPU about 0.2 s: the monitor is polled between bands
 _MOST_SURVIVORS = 1 << 26  # of a band: 0.8 GB
@@ -90,32 +90,9 @@ class DeviceCounts(Counts):
         """Score every pair x < y with x in a range by the number of its rows with both states 0."""
         return _core.reduce_pairs(self._store, kernel.name, kernel.settings, xs.start, xs.stop, self._threads, cells)
 
-    def screen(
-        self,
-        k: int | None = 20,
-        *,
-        threshold: float | None = None,
-        statistic: ScreenStatistic = "g2",
-        monitor: Monitor = SILENT,
-    ) -> StrongestPartners:
-        """Return the strongest partners of each variable, as `Counts.screen`; the device filters the pairs."""
-        rule, n = ScreenRule(k=k, threshold=threshold, statistic=statistic), self.n_variables
-        if statistic == "mi":
-            return super().screen(k, threshold=threshold, statistic=statistic, monitor=monitor)
-        lists, total = rule.lists(n, self.n_rows), pairs_before(n, n)
-        pairs = PairFilter(self.bits, statistic)
-        for xs in bands(n):
-            if monitor.cancelled():
-                return kept(lists, n, complete=False)
-            for found in passing(pairs, xs, lists):
-                lists.push(found.xs, found.ys, self._evidence(rule, found))
-            monitor.progress(pairs_before(n, xs.stop), total, "screening pairs")
-        return kept(lists, n)
-
-    def _evidence(self, rule: ScreenRule, found: Survivors) -> NDArray[np.float32]:
-        """Return the evidence of pairs that passed the filter."""
-        kernel = rule.kernel
-        return rule.evidence(_core.score_pairs(self._store, kernel.name, kernel.settings, *found, self._threads))
+    def pair_scan(self, rule: ScreenRule) -> NativeScreen:
+        """Return the scan of all pairs by which `screen` finds the strongest; the device filters them."""
+        return super().pair_scan(rule) if rule.statistic == "mi" else DeviceScreen(self, rule)
 
     def local_climbs(self, kernel: Kernel, log_prior: FloatArray, **price: Any) -> NativeClimbs:
         """Return climbs by a local score, as `Counts.local_climbs`; the device scans all variables given blankets."""
@@ -136,30 +113,47 @@ def state_0_planes(columns: Sequence[NDArray[Any]]) -> NDArray[np.uint64]:
     return planes
 
 
-def bands(n_variables: int) -> Iterator[range]:
-    """Yield ranges of x with about as many pairs each; they begin at multiples of a tile."""
-    first = 0
+def bands(n_variables: int, first: int = 0) -> Iterator[range]:
+    """Yield ranges of x from the first on, a multiple of TILE, with about as many pairs each; so begin all of them."""
     while first < n_variables:
         size = max(1, _PAIRS_OF_A_BAND // max(1, n_variables - first) // TILE) * TILE
         yield range(first, min(first + size, n_variables))
         first += size
 
 
-def passing(pairs: PairFilter, xs: range, lists: _core.PartnerLists) -> Iterator[Survivors]:
-    """Yield the pairs of a band that may pass a bar; in halves of the band where they are too many."""
-    parts = [xs]
-    while parts:
-        some = parts.pop()
-        found = pairs.survivors(some, lists.bars(), _MOST_SURVIVORS)
-        if found is not None:
-            yield found
-            continue
-        if len(some) <= TILE:
-            raise InputError(
-                f"threshold must leave at most {_MOST_SURVIVORS:,} pairs of {TILE} variables; got more. Raise it."
-            )
-        middle = some.start + max(1, len(some) // 2 // TILE) * TILE
-        parts += [range(middle, some.stop), range(some.start, middle)]  # the first half is done first
+class DeviceScreen(NativeScreen):
+    """Scan of all pairs by a device: rows are the variables in their order, and what passes is scored by the core."""
+
+    def __init__(self, counts: DeviceCounts, rule: ScreenRule) -> None:
+        super().__init__(counts._store, rule, counts._threads)
+        self._bits = counts.bits
+        self._filter = PairFilter(counts.bits, "x2" if rule.statistic == "x2" else "g2")
+
+    def scan(self, first: int) -> Iterator[Step]:
+        """Filter the pairs of the variables from the first on, in bands; push those that pass."""
+        n = self.n_variables
+        for xs in bands(n, first):
+            for found in self._passing(xs):
+                zeros = self._bits.zeros
+                ones = self._bits.n_rows - zeros[found.xs] - zeros[found.ys] + found.cells
+                self.pairs.push_binary(found.xs, found.ys, ones.astype(np.int32))
+            yield Step(xs.stop, pairs_before(n, xs.stop), pairs_before(n, n))
+
+    def _passing(self, xs: range) -> Iterator[Survivors]:
+        """Yield the pairs of a band that may pass a bar; in halves of the band where they are too many."""
+        parts = [xs]
+        while parts:
+            some = parts.pop()
+            found = self._filter.survivors(some, self.lists.bars(), _MOST_SURVIVORS)
+            if found is not None:
+                yield found
+                continue
+            if len(some) <= TILE:
+                raise InputError(
+                    f"threshold must leave at most {_MOST_SURVIVORS:,} pairs of {TILE} variables; got more. Raise it."
+                )
+            middle = some.start + max(1, len(some) // 2 // TILE) * TILE
+            parts += [range(middle, some.stop), range(some.start, middle)]  # the first half is done first
 
 
 class DeviceClimbs(NativeClimbs):
