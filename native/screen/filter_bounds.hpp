@@ -21,7 +21,7 @@ struct SizeRange {
     double low, high;
 };
 
-// States of x and of y, the rarest first; g2 is the largest statistic asked for.
+// States of x and of y, the rarest first; the bound holds up to this statistic.
 StatisticBound likelihood_bound(std::span<const double> x, std::span<const SizeRange> y, double n_rows, double g2);
 
 }  // namespace mnlearn

@@ -364,3 +364,15 @@ def test_one_variable_has_no_pairs() -> None:
     wrong: Any = "5"
     with pytest.raises(InputError, match="top must be a whole number"):
         dependences(Dataset.from_codes([[0, 1, 0], [0, 1, 0]]), top=wrong)
+
+
+@pytest.mark.parametrize("test", ["chi2", "g2"])
+@pytest.mark.parametrize("top", [1, 7, 60])
+def test_a_screen_before_the_tests_changes_nothing(test: str, top: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    codes = rng.integers(0, np.resize([2, 3, 4], 40)[:, None], (40, 50))  # few rows: many equal statistics
+    codes[1:6] = codes[0] % 2
+    data = Dataset.from_codes(list(codes))
+    want = dependences(data, test=test, top=top)
+    monkeypatch.setattr("mnlearn.learning.pairs.SCREENED_FROM", 2)
+    assert dependences(data, test=test, top=top) == want

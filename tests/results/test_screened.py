@@ -92,7 +92,7 @@ def test_views(screened: mn.Screened) -> None:
 
 def test_bad_arguments(screened: mn.Screened, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError):
-        screened.strongest("nobody")
+        screened.strongest("v99")
     with pytest.raises(InputError, match="threshold"):
         screened.graph(threshold="high")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="top"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import pairwise
 from math import isfinite, isnan, nan
 from typing import Any, ClassVar
@@ -13,12 +14,13 @@ import numpy as np
 
 from mnlearn.data.readers import read
 from mnlearn.errors import InputError, UnknownNameError, check_listed, is_one_of, whole_number
-from mnlearn.independence.discrete import ChiSquare, MutualInformation
+from mnlearn.independence.discrete import ChiSquare, GTest, MutualInformation
 from mnlearn.learning.inputs import Transform, decide_transform, load_data, split_options, transformed
 from mnlearn.learning.own_judge import OwnJudge, TestLike
 from mnlearn.learning.registry import make_test, named_or_own
 from mnlearn.protocols import Evidence, ExplainedTest, FloatArray, VarSet
 from mnlearn.results.explain import cochran_warning
+from mnlearn.statistics.counts import Counts
 
 __all__ = ["TestResult", "dependences", "independence_test"]
 
@@ -115,7 +117,7 @@ def dependences(
 
     Notes
     -----
-    One scan for each variable.
+    One scan for each variable; a screen first where few of many pairs are wanted by chi2 or g2 (docs/screening.md).
 
     Examples
     --------
@@ -131,11 +133,11 @@ def dependences(
     n = dataset.n_variables
     if n < 2:
         raise InputError(f"data must have at least 2 variables; got {n}. Add the columns to compare with.")
-    best = _Strongest(top)
-    for u in range(n - 1):
-        best.add(u, _evidence(judge, u, range(u + 1, n), frozenset()))
+    best, tested = _Strongest(top), dict(_pairs_to_test(judge, n, top))
+    for u, ys in tested.items():
+        best.add(u, _evidence(judge, u, ys, frozenset()))
     found = [
-        TestResult.of(evidence, k, (dataset.names[u], dataset.names[u + 1 + k], ()), judge.name)
+        TestResult.of(evidence, k, (dataset.names[u], dataset.names[tested[u][k]], ()), judge.name)
         for u, k, evidence in best.ranked()
     ]
     return [replace(result, transform=transform) for result in found] if transform else found
@@ -153,6 +155,41 @@ def low_expected(judge: object, x: int, y: int, z: VarSet) -> float | None:
     """Return the share of expected counts below 5 of chi2 or g2; None for other tests and for huge tables."""
     share = judge.low_expected(x, y, z) if isinstance(judge, ChiSquare) else nan
     return None if isnan(share) else share
+
+
+SCREENED_FROM = 1000  # variables from which a screen pays
+_MOST_ENTRIES = 1 << 26  # of its lists
+
+
+def _pairs_to_test(judge: object, n: int, top: int | None) -> list[tuple[int, Sequence[int]]]:
+    """Return x and the later variables to test with it: all, or those that a screen finds to be among the top.
+
+    Evidence orders pairs as log p does, but for rounding: pairs within rounding of the last one are tested too.
+    """
+    everything: list[tuple[int, Sequence[int]]] = [(u, range(u + 1, n)) for u in range(n - 1)]
+    if top is None or n < SCREENED_FROM or top * n > _MOST_ENTRIES or not _ranks_as_screens(judge):
+        return everything
+    statistics: Any = getattr(judge, "statistics", None)
+    screen = partial(statistics.screen, statistic="g2" if isinstance(judge, GTest) else "x2")
+    evidence = screen(top).pairs()[2]
+    if len(evidence) < top:
+        return everything
+    last = float(np.partition(evidence, -top)[-top])
+    listed = screen(None, threshold=last * (1.0 - 1e-6))
+    u, v, _ = listed.pairs()
+    xs, starts = np.unique(u, return_index=True)
+    return list(zip(xs.tolist(), (ys.tolist() for ys in np.split(v, starts[1:])), strict=True))
+
+
+def _ranks_as_screens(judge: object) -> bool:
+    """Return whether a screen of the judge's statistics orders pairs as the judge does."""
+    few = 100  # states: the tails of far more degrees of freedom are approximate
+    return (
+        isinstance(judge, ChiSquare)
+        and judge.dof == "adjusted"
+        and isinstance(judge.statistics, Counts)
+        and max(judge.statistics.cards) <= few
+    )
 
 
 class _Strongest:

@@ -180,7 +180,7 @@ class Screened:
         Raises
         ------
         FileError
-            If the file cannot be read, is no screen, is damaged, or was written by a newer version.
+            If the file cannot be read, is not a screen, is damaged, or was written by a newer version.
         """
         content = read_bytes("path", path)
         name = Path(os.fsdecode(path))
