@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from math import fsum, inf
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._ties import Criterion, ranks
+from mnlearn._ties import Criterion
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import EvidenceScore, FloatArray, Indices, LocalScore, VarSet
 
@@ -127,18 +127,3 @@ class EvidenceAssociation(Association):
     def _means(self, xs: Sequence[int], others: Sequence[Indices]) -> Iterable[float]:
         found = self._judge.pairs(xs, [_NOTHING] * len(xs), others, fit_above=inf)
         return [float(pair.log_factor.mean()) for pair in found]
-
-
-def strength_ranks(log_support: FloatArray) -> NDArray[np.intp]:
-    """Return the rank of each variable by its mean log support of independence from the others, the strongest first.
-
-    Equal variables are ranked by a mean in which strong partners count less; those that no mean tells apart share a
-    rank.
-    """
-    n = len(log_support)
-    # Long doubles: sums in another order of the columns differ by less than the doubles they are rounded to.
-    first = ranks(log_support.sum(axis=1, dtype=np.longdouble).astype(np.float64) / (n - 1))
-    tied = np.flatnonzero(np.bincount(first)[first] > 1)
-    weighted = np.zeros(n)
-    weighted[tied] = [fsum((log_support[x] * (1 + first)).tolist()) / (n - 1) for x in tied]
-    return ranks(first * np.float64(n) + ranks(weighted))

@@ -13,14 +13,15 @@ from itertools import compress, islice
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.algorithms._counted_test import AHEAD, FIRST_BLOCK, CountedTest
+from mnlearn.algorithms._marginals import Marginals
 from mnlearn.algorithms._search import check_cancelled, ordered
+from mnlearn.graphs.candidates import Candidates
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import (
     SILENT,
-    BoolArray,
-    FloatArray,
     IndependenceTest,
     Indices,
     Knowledge,
@@ -71,7 +72,7 @@ class CountedBlanketTest(CountedTest):
         self._blankets = self._batched
         self._known: Knowledge | None = None
         self._sources: Sequence[str] = ("data",)
-        self._independent: BoolArray | None = None
+        self._answers: Marginals | None = None
         self._turns: tuple[int, list[int]] = (-1, [])  # x, and the members of its blanket in the order of their tests
         self._shrunk: dict[int, tuple[VarSet, Verdict]] = {}  # answers about them, each with its conditioning set
 
@@ -87,17 +88,17 @@ class CountedBlanketTest(CountedTest):
         """Whether the judge applies inference rules itself."""
         return self._known is not None
 
-    def marginals(self) -> tuple[BoolArray, FloatArray]:
-        """Test every pair once without conditioning; see `CountedTest.marginals`."""
-        self._independent, support = super().marginals()
-        return self._independent, support
+    def marginal_answers(self, candidates: Candidates | None) -> Marginals:
+        """Test every candidate pair once without conditioning; see `CountedTest.marginal_answers`."""
+        self._answers = super().marginal_answers(candidates)
+        return self._answers
 
-    def marginally_dependent(self, x: int) -> BoolArray:
-        """Return the mask of the variables that depend on x marginally, recording the others as inferred."""
-        assert self._independent is not None, "marginals come first"
-        self.phase, skipped = "grow", self._independent[x]
-        self.record_inferred(x, skipped.nonzero()[0], frozenset(), independent=True, rule=MARGINAL)
-        return np.asarray(~skipped)
+    def marginally_dependent(self, x: int) -> NDArray[np.intp]:
+        """Return the variables that depend on x marginally, ascending; record the others as inferred."""
+        assert self._answers is not None, "marginals come first"
+        self.phase = "grow"
+        self.record_inferred(x, self._answers.independent(x), frozenset(), independent=True, rule=MARGINAL)
+        return self._answers.dependent(x)
 
     def grow(self, x: int, candidates: Sequence[int], known: Propagated) -> list[int]:
         """Return the candidates that depend on x given those accepted before, then the known members."""

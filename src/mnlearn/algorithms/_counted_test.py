@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.algorithms._marginals import AllMarginals, ListedMarginals, Marginals
 from mnlearn.algorithms._search import check_cancelled, check_monitor, check_variables, ordered
 from mnlearn.errors import BudgetExceeded, check_room, whole_number
+from mnlearn.graphs.candidates import Candidates
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
     SILENT,
@@ -38,9 +40,10 @@ from mnlearn.protocols import (
 AHEAD = 1024  # default of the largest block computed ahead of need
 FIRST_BLOCK = 8  # size of the block after a change of x or z; each further block of the scan doubles
 _SCANS_TOGETHER = 64  # most scans in one call; the monitor is polled between calls
+_PAIRS_TOGETHER = 1 << 14  # fewest pairs without conditioning in one call, as far as there are so many
 _ROWS_TOGETHER = 64
 _EMPTY: VarSet = frozenset()
-_FEWER = "Choose fewer columns, or a method that keeps none: gsmn, sep, l1lr."
+_FEWER = "Screen first (candidates='screen'), choose fewer columns, or a method that keeps none: gsmn, sep, l1lr."
 
 
 def check_ahead(ahead: int) -> None:
@@ -93,7 +96,7 @@ class Account:
         self._recalled = self._largest_z = self._scanned = 0
         self._trace: list[Question] | None = [] if keep_trace else None
         self._decided: dict[Edge, float] = {}
-        self._marginal: FloatArray | None = None
+        self._marginal: Marginals | None = None
 
     def record(self, x: int, y: int, z: VarSet, verdict: Verdict) -> None:
         """Record a test whose answer the search uses."""
@@ -128,9 +131,7 @@ class Account:
     def log_support(self, x: int, y: int) -> float | None:
         """Return the log support of the last test that found x and y dependent, else of the marginal test, if any."""
         decided = self._decided.get(ordered(x, y))
-        if decided is None and self._marginal is not None:
-            return float(self._marginal[x, y])
-        return decided
+        return self._marginal.between(x, y) if decided is None and self._marginal is not None else decided
 
     def cost(self) -> dict[str, float]:
         """Return the counts so far."""
@@ -241,8 +242,27 @@ class CountedTest(Account):
             self._record_pairs(xs, independent, support, answers.source)
         _mirror(independent)
         _mirror(support)
-        self.phase, self._marginal = phase, support
+        self.phase, self._marginal = phase, AllMarginals(independent, support)
         return independent, support
+
+    def marginal_answers(self, candidates: Candidates | None) -> Marginals:
+        """Test every candidate pair once without conditioning, or every pair if there are no candidates.
+
+        Counted as "initial".
+        """
+        if candidates is None:
+            return AllMarginals(*self.marginals())
+        phase, self.phase = self.phase, "initial"
+        starts, later = np.searchsorted(candidates.u, np.arange(self.n_variables + 1)), candidates.v
+        independent, support = np.empty(len(later), dtype=np.bool_), np.empty(len(later))
+        for xs in _blocks_of_scans(starts):
+            yss = [later[starts[x] : starts[x + 1]].tolist() for x in xs]
+            for x, ys, answers in zip(xs, yss, self._scan_many(xs, yss, [_EMPTY] * len(xs)), strict=True):
+                self._record_initial(x, ys, answers)
+                independent[starts[x] : starts[x + 1]] = answers.independent
+                support[starts[x] : starts[x + 1]] = answers.log_support
+        self.phase, self._marginal = phase, ListedMarginals(candidates, independent, support)
+        return self._marginal
 
     def _scan_pairs(self) -> Iterator[tuple[range, Verdicts]]:
         """Yield the answers for every pair x < y, some x at a time: by the judge's own loop, if it has one."""
@@ -267,8 +287,14 @@ class CountedTest(Account):
             self._count(sum(n - 1 - x for x in xs), 0, source)
             return
         for x in xs:
-            answers = Verdicts(independent[x, x + 1 :], support[x, x + 1 :], source)
-            self._record_scan(x, range(x + 1, n), _EMPTY, answers)
+            self._record_initial(x, range(x + 1, n), Verdicts(independent[x, x + 1 :], support[x, x + 1 :], source))
+
+    def _record_initial(self, x: int, ys: Indices, answers: Verdicts) -> None:
+        """Record tests of x without conditioning."""
+        if self._trace is None:
+            self._count(len(ys), 0, answers.source)
+        else:
+            self._record_scan(x, ys, _EMPTY, answers)
 
     def __call__(self, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:
         """Test x and y given z; `upcoming` are the y likely to be tested next with the same x and z."""
@@ -362,6 +388,20 @@ class CountedTest(Account):
         answers = self._judge.scan(x, ys, z)
         self._scanned += len(ys)
         return answers
+
+
+def _blocks_of_scans(starts: NDArray[np.int64]) -> Iterator[list[int]]:
+    """Yield the variables with a later partner, some at a time; the pairs of x begin at its start."""
+    sizes = np.diff(starts)
+    block, total = list[int](), 0
+    for x in np.flatnonzero(sizes).tolist():
+        block.append(x)
+        total += int(sizes[x])
+        if total >= _PAIRS_TOGETHER:
+            yield block
+            block, total = [], 0
+    if block:
+        yield block
 
 
 def _mirror(half: NDArray[Any]) -> None:

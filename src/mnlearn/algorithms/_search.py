@@ -8,8 +8,10 @@ from operator import index
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.errors import BudgetExceeded, InputError, UnsuitableError, check_methods
+from mnlearn.graphs.candidates import Candidates, check_candidates
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, Monitor
 
@@ -24,11 +26,14 @@ class Constraints:
         How many variables there are.
     required, forbidden
         Pairs of indices, in either direction.
+    candidates
+        The only pairs that may be edges, required ones excepted; None for all pairs.
 
     Raises
     ------
     InputError
-        If a pair does not name two different variables, or is both required and forbidden.
+        If a pair does not name two different variables, or is both required and forbidden, or the candidates are pairs
+        of another number of variables.
 
     Examples
     --------
@@ -42,9 +47,12 @@ class Constraints:
     n_variables: int
     required: Collection[Edge] = ()
     forbidden: Collection[Edge] = ()
+    candidates: Candidates | None = None
     fixed: frozenset[Edge] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if self.candidates is not None:
+            check_candidates(self.candidates, self.n_variables)
         object.__setattr__(self, "required", self._checked("required", self.required))
         object.__setattr__(self, "forbidden", self._checked("forbidden", self.forbidden))
         both = frozenset(self.required) & frozenset(self.forbidden)
@@ -55,22 +63,39 @@ class Constraints:
 
     def allows(self, u: int, v: int) -> bool:
         """Return whether a search may flip this pair."""
-        return ordered(u, v) not in self.fixed
+        pair = ordered(u, v)
+        return pair not in self.fixed and (self.candidates is None or len(self.candidates.places([pair])) > 0)
 
     def free(self) -> list[Edge]:
         """Return the pairs that a search may flip, in lexicographic order."""
         n = self.n_variables
+        if self.candidates is not None:
+            listed = zip(self.candidates.u.tolist(), self.candidates.v.tolist(), strict=True)
+            return [pair for pair in listed if pair not in self.fixed]
         return [(u, v) for u in range(n) for v in range(u + 1, n) if (u, v) not in self.fixed]
 
     def mask(self) -> BoolArray:
         """Return the symmetric matrix of the pairs that a search may flip; False on the diagonal."""
-        may = ~np.eye(self.n_variables, dtype=np.bool_)
+        n = self.n_variables
+        if self.candidates is None:
+            may = ~np.eye(n, dtype=np.bool_)
+        else:
+            may = np.zeros((n, n), dtype=np.bool_)
+            may[self.candidates.u, self.candidates.v] = may[self.candidates.v, self.candidates.u] = True
         for u, v in self.fixed:
             may[u, v] = may[v, u] = False
         return may
 
+    def partners(self) -> list[NDArray[np.int32]] | None:
+        """Return the variables that a search may join to each variable, ascending; None for all but fixed pairs."""
+        return None if self.candidates is None else self.candidates.without(self.fixed).partners()
+
     def apply(self, graph: Graph) -> Graph:
-        """Return the graph with the required edges added and the forbidden ones removed."""
+        """Return the graph with the required edges added and those removed that are forbidden or no candidates."""
+        if self.candidates is not None:
+            kept = self.candidates.places(graph.edges)
+            ends = self.candidates.u[kept].tolist(), self.candidates.v[kept].tolist()
+            graph = Graph(self.n_variables, zip(*ends, strict=True))
         return graph.add(self.required).remove(edge for edge in self.forbidden if edge in graph)
 
     def _checked(self, name: str, edges: Collection[Edge]) -> frozenset[Edge]:

@@ -9,13 +9,14 @@ limited to small n, since it stores a value for every pair given every set.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import permutations
 from typing import TypeAlias
 
 from mnlearn.algorithms._blankets import CountedBlanketTest, InferenceTest
 from mnlearn.algorithms._counted_test import AHEAD, check_ahead
 from mnlearn.algorithms.gsmn import RULES_OF_ALGORITHM_3, Algorithm3
+from mnlearn.algorithms.screening import CandidateRule, check_rule
 from mnlearn.errors import InputError, true_or_false
 from mnlearn.protocols import SILENT, IndependenceTest, Monitor, Result, VarSet, Verdict
 
@@ -36,6 +37,8 @@ class GSIMNFCH:
         The largest block of tests computed ahead of need; 1 computes one at a time. Does not change the result.
     keep_trace
         Whether the result stores every test in order, inferred answers included.
+    candidates
+        The pairs that may be edges: a closed list, a `Screening`, or None for all pairs. Other pairs are not tested.
 
     Raises
     ------
@@ -61,10 +64,12 @@ class GSIMNFCH:
     skip_marginal: bool = True
     ahead: int = AHEAD
     keep_trace: bool = False
+    candidates: CandidateRule = None
 
     def __post_init__(self) -> None:
         true_or_false(skip_marginal=self.skip_marginal, keep_trace=self.keep_trace)
         check_ahead(self.ahead)
+        check_rule(self.candidates)
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Return the structure: Algorithm 3 of [JAIR09] with the test of Algorithm 6."""
@@ -76,7 +81,7 @@ class GSIMNFCH:
                 f"{counted.n_variables}. Use GSIMN, which infers nearly as much for any number of them."
             )
         search = Algorithm3(counted, Algorithm6(counted), propagation=True, skip_marginal=self.skip_marginal)
-        return search.run(monitor, asdict(self))
+        return search.run(self, judge, monitor)
 
 
 class Algorithm6(InferenceTest):

@@ -11,21 +11,32 @@ The tests count themselves (`CountedBlanketTest`), so that the lines below are t
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mnlearn._ties import ascending
-from mnlearn.algorithms._association import strength_ranks
 from mnlearn.algorithms._blankets import MARGINAL, PROPAGATION, CountedBlanketTest, GrowShrinkTest, Propagated, union
 from mnlearn.algorithms._counted_test import AHEAD, check_ahead
+from mnlearn.algorithms._marginals import Marginals
 from mnlearn.algorithms._search import STOPPED
+from mnlearn.algorithms.screening import (
+    CandidateRule,
+    Screening,
+    check_rule,
+    first_candidates,
+    grown_candidates,
+    stated,
+)
 from mnlearn.errors import true_or_false
-from mnlearn.protocols import SILENT, BoolArray, FloatArray, IndependenceTest, Monitor, Result
+from mnlearn.graphs.candidates import Candidates
+from mnlearn.protocols import SILENT, IndependenceTest, Monitor, Result
 
 RULES_OF_ALGORITHM_3 = (MARGINAL, PROPAGATION)
+Blankets: TypeAlias = dict[int, list[int]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +49,8 @@ class GSMN:
         The largest block of tests computed ahead of need; 1 computes one at a time. Does not change the result.
     keep_trace
         Whether the result stores every test in order.
+    candidates
+        The pairs that may be edges: a closed list, a `Screening`, or None for all pairs. Other pairs are not tested.
 
     Raises
     ------
@@ -51,6 +64,10 @@ class GSMN:
     y are joined when either blanket holds the other (line 5). About n² tests when all variables are independent; each
     member of a blanket adds a new pass. There is no initial phase: all tests belong to the main loop.
 
+    With a `Screening` the search runs among the strongest partners of each variable. Then the neighbours of neighbours
+    join the candidates, and with rescans those that a judge finds in a scan of all variables given each blanket
+    (`RescanningJudge`). If any is new, the search runs again among all of them. `cost` counts both runs.
+
     Examples
     --------
     >>> from mnlearn.graphs import cycle
@@ -61,30 +78,60 @@ class GSMN:
 
     ahead: int = AHEAD
     keep_trace: bool = False
+    candidates: CandidateRule = None
 
     def __post_init__(self) -> None:
         true_or_false(keep_trace=self.keep_trace)
         check_ahead(self.ahead)
+        check_rule(self.candidates)
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Return the structure  [JAIR09, Algorithm 1]."""
         test = CountedBlanketTest(judge, monitor, ahead=self.ahead, keep_trace=self.keep_trace)
-        n, blankets = test.n_variables, dict[int, list[int]]()
-        try:
+        n = test.n_variables
+
+        def search(listed: Candidates | None, blankets: Blankets) -> None:
+            partners = None if listed is None else listed.partners()
             for x in range(n):
                 monitor.progress(x, n, f"variable {x + 1} of {n}")
-                blankets[x] = grow_shrink(test, x)
-        except STOPPED:
-            pass  # the result holds the blankets found so far; `converged` is False
-        return test.result(union(n, blankets), converged=len(blankets) == n, settings=asdict(self))
+                blankets[x] = grow_shrink(test, x, range(n) if partners is None else partners[x].tolist())
+
+        blankets, converged = among_candidates(self.candidates, judge, monitor, search)
+        return test.result(union(n, blankets), converged=converged, settings=stated(self))
 
 
-def grow_shrink(test: CountedBlanketTest, x: int) -> list[int]:
-    """Return the blanket of x by GS, in order of index  [JAIR09, Algorithm 2]."""
+def among_candidates(
+    rule: CandidateRule,
+    judge: IndependenceTest,
+    monitor: Monitor,
+    search: Callable[[Candidates | None, Blankets], None],
+) -> tuple[Blankets, bool]:
+    """Run a search of blankets among candidates; for a `Screening` once more among those that its graph adds.
+
+    Return the blankets, and whether the search ended. One that is stopped leaves the blankets of its first run, as many
+    as there are by then.
+    """
+    found: Blankets = {}
+    try:
+        listed = first_candidates(rule, judge, monitor)
+        search(listed, found)
+        if isinstance(rule, Screening) and listed is not None:
+            grown = grown_candidates(listed, union(judge.n_variables, found), rule, judge, monitor)
+            if grown is not listed:
+                again: Blankets = {}
+                search(grown, again)
+                found = again
+    except STOPPED:
+        return found, False
+    return found, True
+
+
+def grow_shrink(test: CountedBlanketTest, x: int, candidates: Sequence[int]) -> list[int]:
+    """Return the blanket of x among the candidates by GS, in order of index  [JAIR09, Algorithm 2]."""
     blanket: list[int] = []
     test.phase = "grow"
     while True:
-        others = [y for y in range(test.n_variables) if y != x and y not in blanket]
+        others = [y for y in candidates if y != x and y not in blanket]
         place = test.first_dependent(x, others, frozenset(blanket))
         if place == len(others):
             break
@@ -114,6 +161,8 @@ class GSMNStar:
         The largest block of tests computed ahead of need; 1 computes one at a time. Does not change the result.
     keep_trace
         Whether the result stores every test in order, inferred answers included.
+    candidates
+        The pairs that may be edges: a closed list, a `Screening`, or None for all pairs. Other pairs are not tested.
 
     Raises
     ------
@@ -129,6 +178,10 @@ class GSMNStar:
 
     A search that a budget or a monitor stops returns the edges of the variables examined by then.
 
+    With candidates the initial phase tests these alone, and the orders are by their p-values; any other pair counts as
+    independent, with a p-value of 1. A `Screening` adds the neighbours of neighbours after a first run, as for GSMN.
+    Given blankets it scans only without `skip_marginal`: line 22 excludes what has no marginal trace.
+
     Examples
     --------
     >>> from mnlearn.graphs import cycle
@@ -142,17 +195,26 @@ class GSMNStar:
     skip_marginal: bool = True
     ahead: int = AHEAD
     keep_trace: bool = False
+    candidates: CandidateRule = None
 
     def __post_init__(self) -> None:
         true_or_false(propagation=self.propagation, skip_marginal=self.skip_marginal, keep_trace=self.keep_trace)
         check_ahead(self.ahead)
+        check_rule(self.candidates)
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Return the structure  [JAIR09, Algorithm 3], testing the pairs that propagation leaves open."""
         rules = RULES_OF_ALGORITHM_3
         test = CountedBlanketTest(judge, monitor, ahead=self.ahead, keep_trace=self.keep_trace, rules=rules)
         search = Algorithm3(test, test, propagation=self.propagation, skip_marginal=self.skip_marginal)
-        return search.run(monitor, asdict(self))
+        return search.run(self, judge, monitor)
+
+
+class LearnsByAlgorithm3(Protocol):
+    """Learner by Algorithm 3, with its candidates."""
+
+    @property
+    def candidates(self) -> CandidateRule: ...
 
 
 class Algorithm3:
@@ -172,34 +234,37 @@ class Algorithm3:
         self, counted: CountedBlanketTest, test: GrowShrinkTest, *, propagation: bool, skip_marginal: bool
     ) -> None:
         self._counted, self._test, self._propagation, self._skip_marginal = counted, test, propagation, skip_marginal
-        self._blankets: dict[int, list[int]] = {}  # B, of the variables examined so far
+        self._blankets: Blankets = {}  # B, of the variables examined so far
 
     def run(
         self,
+        learner: LearnsByAlgorithm3,
+        judge: IndependenceTest,
         monitor: Monitor,
-        settings: Mapping[str, object],
-        seed: Callable[[BoolArray], None] = lambda _: None,
+        seed: Callable[[Marginals], None] = lambda _: None,
     ) -> Result:
-        """Return the result of lines 1-40; `seed` is called with the independences of the initial phase."""
-        n, blankets = self._counted.n_variables, self._blankets
-        try:
-            independent, p = self._counted.marginals()  # lines 3-4
-            seed(independent)
-            orders = Orders(p)  # lines 5-9
+        """Return the result of lines 1-40; `seed` is called with the answers of the initial phase."""
+        n, rule = self._counted.n_variables, learner.candidates
+        if isinstance(rule, Screening) and self._skip_marginal:
+            rule = replace(rule, rescans=False)  # what has no marginal trace is skipped all the same
+
+        def search(listed: Candidates | None, blankets: Blankets) -> None:
+            self._blankets = blankets
+            answers = self._counted.marginal_answers(listed)  # lines 3-4
+            seed(answers)
+            orders = Orders(answers)  # lines 5-9
             while orders.to_visit:  # line 11
                 monitor.progress(len(blankets), n, f"variable {len(blankets) + 1} of {n}")
                 x, _ = orders.to_visit.popitem(last=False)  # line 12
                 blankets[x] = self._examine(x, orders)  # lines 13-38
-        except STOPPED:
-            pass  # the result holds the blankets found so far; `converged` is False
-        return self._counted.result(union(n, blankets), converged=len(blankets) == n, settings=settings)
+
+        blankets, converged = among_candidates(rule, judge, monitor, search)
+        return self._counted.result(union(n, blankets), converged=converged, settings=stated(learner))
 
     def _examine(self, x: int, orders: Orders) -> list[int]:
         """Return the blanket of x  [lines 13-38]."""
-        candidates = np.ones(self._counted.n_variables, dtype=np.bool_)
-        if self._skip_marginal:  # line 22: if p_xy < α
-            candidates = self._counted.marginally_dependent(x)
-        candidates[x] = False
+        skip = self._skip_marginal  # line 22: if p_xy < α
+        candidates = self._counted.marginally_dependent(x) if skip else orders.answers.partners(x)
         unknown, known = self._propagate(x, orders.grow_order(x, candidates))  # lines 13-17: T and F come last
         blanket = self._test.grow(x, unknown, known)  # lines 19-24
         orders.change(x, blanket)  # lines 25-33
@@ -221,15 +286,14 @@ class Orders:
     Of candidates that tie the stronger variable comes first; at last the index decides.
     """
 
-    def __init__(self, p: FloatArray) -> None:
-        self._p, self._strength = p, strength_ranks(p)
+    def __init__(self, answers: Marginals) -> None:
+        self.answers, self._strength = answers, answers.strength_ranks()
         self.to_visit = OrderedDict.fromkeys(self._strength.argsort(kind="stable").tolist())  # π  [line 5]
         self._promoted: dict[int, list[tuple[int, ...]]] = {}
 
-    def grow_order(self, x: int, candidates: BoolArray) -> list[int]:
+    def grow_order(self, x: int, candidates: NDArray[np.intp]) -> list[int]:
         """Return λ_x of the candidates: the latest promotion first, then ascending p, strongest first  [line 8]."""
-        ys = candidates.nonzero()[0]
-        order: list[int] = ys[ascending(self._p[x, ys], self._strength[ys])].tolist()
+        order: list[int] = self.answers.strongest_first(x, candidates, self._strength).tolist()
         if x not in self._promoted:
             return order
         front = dict.fromkeys(chain.from_iterable(reversed(self._promoted[x])))

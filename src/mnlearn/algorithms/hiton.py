@@ -9,15 +9,13 @@ other members separates a member from the variable.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._ties import ascending
-from mnlearn.algorithms._association import strength_ranks
 from mnlearn.algorithms._counted_test import (
     AHEAD,
     CountedTest,
@@ -26,10 +24,12 @@ from mnlearn.algorithms._counted_test import (
     subset_walk,
     tests_largest_sets,
 )
+from mnlearn.algorithms._marginals import Marginals
 from mnlearn.algorithms._search import STOPPED, Cancelled, edges_of_neighborhoods
+from mnlearn.algorithms.screening import CandidateRule, check_rule, first_candidates, stated
 from mnlearn.errors import check_name, true_or_false
 from mnlearn.graphs.graph import Graph
-from mnlearn.protocols import SILENT, Around, BoolArray, FloatArray, IndependenceTest, Monitor, Result, VarSet, Verdict
+from mnlearn.protocols import SILENT, Around, IndependenceTest, Monitor, Result, VarSet, Verdict
 
 Combine = Literal["and", "or"]
 
@@ -48,6 +48,8 @@ class HHCMN:
         The largest block of tests computed ahead of need; 1 computes one at a time. Does not change the result.
     keep_trace
         Whether the result stores every test in order.
+    candidates
+        The pairs that may be edges: a closed list, a `Screening`, or None for all pairs. Other pairs are not tested.
 
     Raises
     ------
@@ -79,6 +81,9 @@ class HHCMN:
     tested: where they do not separate, no subset does. The graph is equal, dense graphs become feasible, and `asked`
     counts the tests that were made. Not with `keep_trace`.
 
+    With candidates these alone are tested without conditioning, and may be in a set. HITON-PC includes no variable
+    without a marginal dependence, so a `Screening` has nothing to rescan for: its strongest pairs are all candidates.
+
     Examples
     --------
     >>> from mnlearn.graphs import cycle
@@ -92,10 +97,12 @@ class HHCMN:
     max_conditioning: int | None = None
     ahead: int = AHEAD
     keep_trace: bool = False
+    candidates: CandidateRule = None
 
     def __post_init__(self) -> None:
         true_or_false(keep_trace=self.keep_trace)
         check_ahead(self.ahead)
+        check_rule(self.candidates)
         check_max_conditioning(self.max_conditioning)
         check_name("combine", self.combine, get_args(Combine))
 
@@ -110,37 +117,42 @@ class HHCMN:
             return not monitor.cancelled()
 
         try:
-            independent, support = test.marginals()
-            strength = strength_ranks(support)
+            answers = test.marginal_answers(first_candidates(self.candidates, judge, monitor))
+            strength = answers.strength_ranks()
             for x in range(n):
                 monitor.progress(x, n, f"variable {x + 1} of {n}")
-                candidates = by_association(x, independent, support, strength)
-                neighbors = None if walk is None else walk.explain_away(x, candidates, self.max_conditioning, go_on)
+                candidates = by_association(x, answers, strength)
+                order = list(candidates)
+                neighbors = None if walk is None else walk.explain_away(x, order, self.max_conditioning, go_on)
                 if neighbors is not None:
-                    found[x] = natively_found(neighbors, support[x], test)
+                    found[x] = natively_found(neighbors, candidates, test)
                 else:
-                    found[x] = parents_and_children(x, candidates, support[x], test, sets)
+                    found[x] = parents_and_children(x, candidates, test, sets)
         except STOPPED:
             converged = False
         edges = edges_of_neighborhoods(found, self.combine, max)
-        result = test.result(Graph(n, edges), converged=converged, settings=asdict(self))
+        result = test.result(Graph(n, edges), converged=converged, settings=stated(self))
         return replace(result, support=edges)
 
 
-def by_association(x: int, independent: BoolArray, support: FloatArray, strength: NDArray[np.intp]) -> list[int]:
-    """Return the variables that depend on x without conditioning, the strongest association first.
+def by_association(x: int, answers: Marginals, strength: NDArray[np.intp]) -> dict[int, float]:
+    """Return the variables that depend on x without conditioning, each with its log support.
 
-    Of equals the one that is associated more with all others comes first, then the first column.
+    The strongest association comes first. Of equals the one that is associated more with all others comes first, then
+    the first column.
     """
-    (candidates,) = (~independent[x]).nonzero()
-    strongest_first = candidates[ascending(support[x, candidates], strength[candidates])]
-    return [y for y in strongest_first.tolist() if y != x]
+    order = answers.strongest_first(x, answers.dependent(x), strength)
+    return dict(zip(order.tolist(), answers.support(x, order).tolist(), strict=True))
 
 
 def parents_and_children(
-    x: int, candidates: Sequence[int], marginal: FloatArray, test: CountedTest, subsets: Subsets
+    x: int, marginal: Mapping[int, float], test: CountedTest, subsets: Subsets
 ) -> Mapping[int, float]:
-    """Return the neighbours of x by interleaved HITON-PC, each with its weakest evidence  [GLL10]."""
+    """Return the neighbours of x by interleaved HITON-PC, each with its weakest evidence  [GLL10].
+
+    `marginal` has the candidates in their order, each with its log support without conditioning.
+    """
+    candidates = list(marginal)
     held = _Members(x, marginal, test)
     for k, newcomer in enumerate(candidates):
         test.phase = "inclusion"
@@ -156,14 +168,14 @@ def parents_and_children(
     return held.evidence()
 
 
-def natively_found(neighbors: Around, marginal: FloatArray, test: CountedTest) -> Mapping[int, float]:
+def natively_found(neighbors: Around, marginal: Mapping[int, float], test: CountedTest) -> Mapping[int, float]:
     """Return the neighbours of x that a native search found, recording its tests."""
     test.phase = "inclusion"
     test.record_sizes(enumerate(neighbors.asked))
     if not neighbors.finished:
         raise Cancelled
     pairs = zip(neighbors.members, neighbors.weakest, strict=True)
-    return {y: max(float(marginal[y]), weakest) for y, weakest in pairs}  # NaN never exceeds it
+    return {y: max(marginal[y], weakest) for y, weakest in pairs}  # NaN never exceeds it
 
 
 @dataclass(frozen=True)
@@ -184,10 +196,10 @@ class Subsets:
 class _Members:
     """The current members of the neighbourhood of x, and answers about them that were computed ahead."""
 
-    def __init__(self, x: int, marginal: FloatArray, test: CountedTest) -> None:
+    def __init__(self, x: int, marginal: Mapping[int, float], test: CountedTest) -> None:
         self.members: list[int] = []
         self._x, self._test = x, test
-        self._weakest = marginal.tolist()
+        self._weakest = dict(marginal)
         self._ahead: dict[tuple[int, VarSet], Verdict] = {}
         self._doomed: dict[int, VarSet] = {}  # the separating set of a variable, found ahead of its turn
 

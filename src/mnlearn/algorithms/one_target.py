@@ -13,7 +13,7 @@ By tests, `grow_shrink_target` is what GSMN and GSMN* do for the first variable 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from math import inf, log
 from time import perf_counter
 
@@ -27,10 +27,11 @@ from mnlearn.algorithms._search import STOPPED, Constraints, edges_of_neighborho
 from mnlearn.algorithms.evidence_blankets import EvidenceBlankets
 from mnlearn.algorithms.gsmn import GSMN, GSMNStar, grow_shrink
 from mnlearn.algorithms.hiton import HHCMN, Subsets, natively_found, parents_and_children
+from mnlearn.algorithms.screening import stated
 from mnlearn.algorithms.separator import SeparatorEvidence, with_copies
 from mnlearn.algorithms.separator_phase import price
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.protocols import SILENT, EvidenceScore, FittedPrior, FloatArray, IndependenceTest, Monitor, Result
+from mnlearn.protocols import SILENT, EvidenceScore, FittedPrior, IndependenceTest, Monitor, Result
 
 ALL_ARE_NEAR = 60  # up to so many variables all of them are chosen, and the blanket is that of the whole network
 NEARLY = -2.0
@@ -201,15 +202,15 @@ def grow_shrink_target(
     blanket, converged = list[int](), False
     try:
         if isinstance(learner, GSMNStar):
-            order = _strongest_first(test, target, all_others=not learner.skip_marginal)[0]
+            order = list(_strongest_first(test, target, all_others=not learner.skip_marginal))
             blanket = test.shrink(target, test.grow(target, order, Propagated()), Propagated())
         else:
-            blanket = grow_shrink(test, target)
+            blanket = grow_shrink(test, target, range(test.n_variables))
         converged = True
     except STOPPED:
         pass
     graph = Graph(test.n_variables, [(target, y) for y in blanket])
-    return test.result(graph, converged=converged, settings=asdict(learner))
+    return test.result(graph, converged=converged, settings=stated(learner))
 
 
 def hiton_target(judge: IndependenceTest, target: int, learner: HHCMN, monitor: Monitor = SILENT) -> Result:
@@ -238,7 +239,7 @@ def hiton_target(judge: IndependenceTest, target: int, learner: HHCMN, monitor: 
         pass
     edges = edges_of_neighborhoods(found, learner.combine, max)
     support = {edge: value for edge, value in edges.items() if target in edge}
-    result = test.result(Graph(test.n_variables, support), converged=converged, settings=asdict(learner))
+    result = test.result(Graph(test.n_variables, support), converged=converged, settings=stated(learner))
     return replace(result, support=support)
 
 
@@ -246,18 +247,18 @@ def _neighbors(
     judge: IndependenceTest, test: CountedTest, x: int, learner: HHCMN, monitor: Monitor
 ) -> Mapping[int, float]:
     """Return the neighbours of x by interleaved HITON-PC, each with its weakest evidence."""
-    candidates, marginal = _strongest_first(test, x, all_others=False)
+    candidates = _strongest_first(test, x, all_others=False)
     walk = subset_walk(judge, ahead=learner.ahead, keep_trace=False)
     if walk is not None:
-        found = walk.explain_away(x, candidates, learner.max_conditioning, lambda _: not monitor.cancelled())
+        found = walk.explain_away(x, list(candidates), learner.max_conditioning, lambda _: not monitor.cancelled())
         if found is not None:
-            return natively_found(found, marginal, test)
+            return natively_found(found, candidates, test)
     sets = Subsets(learner.max_conditioning, tests_largest_sets(judge, keep_trace=False))
-    return parents_and_children(x, candidates, marginal, test, sets)
+    return parents_and_children(x, candidates, test, sets)
 
 
-def _strongest_first(test: CountedTest, x: int, *, all_others: bool) -> tuple[list[int], FloatArray]:
-    """Return the variables that depend on x without conditioning, or all others; and the log support of each variable.
+def _strongest_first(test: CountedTest, x: int, *, all_others: bool) -> dict[int, float]:
+    """Return the variables that depend on x without conditioning, or all others, each with its log support.
 
     The strongest association comes first, of equals the first column.
     """
@@ -265,7 +266,6 @@ def _strongest_first(test: CountedTest, x: int, *, all_others: bool) -> tuple[li
     phase, test.phase = test.phase, "initial"
     answers = test.scan(x, others.tolist(), frozenset())
     test.phase = phase
-    support = np.zeros(test.n_variables)
-    support[others] = answers.log_support
-    chosen = others if all_others else others[~answers.independent]
-    return chosen[ascending(support[chosen], chosen)].tolist(), support
+    chosen = np.arange(len(others)) if all_others else np.flatnonzero(~answers.independent)
+    order = chosen[ascending(answers.log_support[chosen], chosen)]
+    return dict(zip(others[order].tolist(), answers.log_support[order].tolist(), strict=True))

@@ -64,11 +64,17 @@ class Candidates:
 
         The partners of x are ``partners[starts[x] : starts[x + 1]]``; every pair is listed from both ends.
         """
-        x, y = np.concatenate([self.u, self.v]), np.concatenate([self.v, self.u])
+        starts, partners, _ = self.directed()
+        return starts, partners
+
+    def directed(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.intp]]:
+        """Return `lists`, and for each partner the place of its pair among the keys."""
+        u, v = self.u, self.v
+        x, y = np.concatenate([u, v]), np.concatenate([v, u])
         order = np.lexsort((y, x))
         starts = np.zeros(self.n_variables + 1, dtype=np.int64)
         np.cumsum(np.bincount(x, minlength=self.n_variables), out=starts[1:])
-        return starts, y[order]
+        return starts, y[order], order % max(1, len(u))
 
     def places(self, pairs: Collection[Edge]) -> NDArray[np.intp]:
         """Return the places of those of these pairs that are listed."""
