@@ -10,6 +10,7 @@ namespace mnlearn {
 
 namespace {
 
+template <class T> using Row = nb::ndarray<T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T> using Square = nb::ndarray<T, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // Tests for a search, with what they read.
@@ -70,18 +71,44 @@ PySubsetTests py_testwise_tests(nb::object source, nb::object weights, nb::objec
             nb::make_tuple(source, weights, first, missing), from_rows};
 }
 
-nb::object py_separate(const PySubsetTests& data, std::size_t first_x, std::size_t last_x, int n_threads,
-                       std::size_t size, Square<const bool> around, Square<bool> left, Square<double> weakest,
-                       nb::callable go_on) {
-    const SubsetTests& tests = data.tests;
-    check_shape(tests.n_variables, "around", around);
-    check_shape(tests.n_variables, "left", left);
-    check_shape(tests.n_variables, "weakest", weakest);
+// Lists of the partners of each variable; raises unless the core can follow them.
+PairPlaces listed_places(std::size_t n, const Vector<std::int64_t>& starts, const Vector<std::int32_t>& partners) {
+    const auto fail = [](const char* why) {
+        throw std::invalid_argument(
+            std::string("lists must hold the partners of each variable, ascending, every pair ") + "from both ends; " +
+            why + ". Use Candidates.lists().");
+    };
+    if (starts.shape(0) != n + 1) fail("there is not one list for each variable");
+    const std::int64_t* const first = starts.data();
+    if (first[0] != 0 || first[n] != static_cast<std::int64_t>(partners.shape(0))) fail("they end elsewhere");
+    for (std::size_t x = 0; x < n; ++x)
+        if (first[x] > first[x + 1]) fail("one ends before it starts");
+    const PairPlaces places{n, first, partners.data()};
+    for (std::size_t x = 0; x < n; ++x) {
+        std::int32_t last = -1;
+        places.each(static_cast<std::int32_t>(x), [&](std::int32_t y, std::size_t) {
+            if (y <= last || static_cast<std::size_t>(y) >= n || static_cast<std::size_t>(y) == x)
+                fail("a partner is out of order");
+            last = y;
+        });
+    }
+    for (std::size_t x = 0; x < n; ++x)
+        places.each(static_cast<std::int32_t>(x), [&](std::int32_t y, std::size_t) {
+            if (places.at(y, static_cast<std::int32_t>(x)) == PairPlaces::none) fail("one is listed from one end only");
+        });
+    return places;
+}
+
+template <class T> void check_length(const PairPlaces& places, const char* name, const T& array) {
+    if (array.shape(0) != static_cast<std::size_t>(places.starts[places.n]))
+        throw std::invalid_argument(std::string(name) + " must have an entry for each partner in the lists.");
+}
+
+nb::object level_found(const SubsetTests& tests, const PcLevel& level, int n_threads, const nb::callable& go_on) {
     std::optional<PcLevelResult> answer;
     {
         nb::gil_scoped_release unlocked;
-        answer = separate(tests, {size, first_x, last_x, around.data(), left.data(), weakest.data()}, n_threads,
-                          asking(go_on));
+        answer = separate(tests, level, n_threads, asking(go_on));
     }
     if (!answer) return nb::none();
     const PcLevelResult& found = *answer;
@@ -90,8 +117,31 @@ nb::object py_separate(const PySubsetTests& data, std::size_t first_x, std::size
     NewArray support = new_array(found.support.size());
     std::copy(found.support.begin(), found.support.end(), support.values);
     using Sets = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<2>>;
-    return nb::make_tuple(give<Sets>(std::move(sets), {found.support.size(), size + 2}), support.array, found.asked,
-                          found.finished);
+    return nb::make_tuple(give<Sets>(std::move(sets), {found.support.size(), level.size + 2}), support.array,
+                          found.asked, found.finished);
+}
+
+nb::object py_separate(const PySubsetTests& data, std::size_t first_x, std::size_t last_x, int n_threads,
+                       std::size_t size, Square<const bool> around, Square<bool> left, Square<double> weakest,
+                       nb::callable go_on) {
+    const SubsetTests& tests = data.tests;
+    check_shape(tests.n_variables, "around", around);
+    check_shape(tests.n_variables, "left", left);
+    check_shape(tests.n_variables, "weakest", weakest);
+    const PairPlaces places{tests.n_variables};
+    return level_found(tests, {size, first_x, last_x, places, around.data(), left.data(), weakest.data()}, n_threads,
+                       go_on);
+}
+
+nb::object py_separate_listed(const PySubsetTests& data, std::size_t first_x, std::size_t last_x, int n_threads,
+                              std::size_t size, Row<const bool> around, Row<bool> left, Row<double> weakest,
+                              Vector<std::int64_t> starts, Vector<std::int32_t> partners, nb::callable go_on) {
+    const PairPlaces places = listed_places(data.tests.n_variables, starts, partners);
+    check_length(places, "around", around);
+    check_length(places, "left", left);
+    check_length(places, "weakest", weakest);
+    return level_found(data.tests, {size, first_x, last_x, places, around.data(), left.data(), weakest.data()},
+                       n_threads, go_on);
 }
 
 nb::object py_explain_away(const PySubsetTests& data, std::int32_t x, nb::object candidates, std::size_t limit,
@@ -109,26 +159,38 @@ nb::object py_explain_away(const PySubsetTests& data, std::int32_t x, nb::object
     return nb::make_tuple(found->members, found->weakest, found->asked, found->finished);
 }
 
-nb::object py_count_separating(const PySubsetTests& data, std::int32_t x, nb::object ys, Square<const bool> around,
-                               std::size_t limit, nb::callable go_on) {
+nb::object sets_counted(const PySubsetTests& data, const nb::object& ys, const Neighbors& around, std::size_t limit,
+                        const nb::callable& go_on) {
     const std::size_t n = data.tests.n_variables;
-    check_shape(n, "around", around);
     std::vector<std::int32_t> apart, members;
     append_indices(ys, apart);
-    const Neighbors neighbors{x, n, around.data()};
-    for (std::int32_t v = 0; x >= 0 && static_cast<std::size_t>(std::max(v, x)) < neighbors.n; ++v)
-        if (neighbors(x, v)) members.push_back(v);
-    check_query(n, x, apart, members);
+    if (around.x >= 0 && static_cast<std::size_t>(around.x) < n) members = around.of_x();
+    check_query(n, around.x, apart, members);
     std::optional<SeparatingSetCounts> found;
     {
         nb::gil_scoped_release unlocked;
-        found = count_separating(data.tests, neighbors, apart, limit, asking(go_on));
+        found = count_separating(data.tests, around, apart, limit, asking(go_on));
     }
     if (!found) return nb::none();
     auto counts = std::make_unique_for_overwrite<std::int64_t[]>(found->counts.size());
     std::copy(found->counts.begin(), found->counts.end(), counts.get());
     return nb::make_tuple(give<Configurations>(std::move(counts), {apart.size(), members.size() + 1}), found->asked,
                           found->finished);
+}
+
+nb::object py_count_separating(const PySubsetTests& data, std::int32_t x, nb::object ys, Square<const bool> around,
+                               std::size_t limit, nb::callable go_on) {
+    check_shape(data.tests.n_variables, "around", around);
+    return sets_counted(data, ys, {x, {data.tests.n_variables}, around.data()}, limit, go_on);
+}
+
+nb::object py_count_separating_listed(const PySubsetTests& data, std::int32_t x, nb::object ys,
+                                      Vector<std::int64_t> starts, Vector<std::int32_t> partners, std::size_t limit,
+                                      nb::callable go_on) {
+    const std::size_t n = data.tests.n_variables;
+    if (starts.shape(0) != n + 1 || starts.data()[n] != static_cast<std::int64_t>(partners.shape(0)))
+        throw std::invalid_argument("around must list the neighbours of every variable. Use Candidates.lists().");
+    return sets_counted(data, ys, {x, {n, starts.data(), partners.data()}, nullptr}, limit, go_on);
 }
 
 }  // namespace
@@ -158,6 +220,14 @@ void bind_subsets(nb::module_& m) {
           "tests"_a, "first_x"_a, "last_x"_a, "n_threads"_a, "size"_a, "around"_a.noconvert(), "left"_a.noconvert(),
           "weakest"_a.noconvert(), "go_on"_a,
           "A level of PC-stable; left and weakest are brought up to date. None where log p is not known here.");
+    m.def("separate_listed", &py_separate_listed,
+          nb::sig("def separate_listed(tests: SubsetTests, first_x: int, last_x: int, n_threads: int, size: int, "
+                  "around: NDArray[np.bool_], left: NDArray[np.bool_], weakest: NDArray[np.float64], starts: "
+                  "NDArray[np.int64], partners: NDArray[np.int32], go_on: Callable[[int], bool]) -> "
+                  "tuple[NDArray[np.int32], NDArray[np.float64], int, bool] | None"),
+          "tests"_a, "first_x"_a, "last_x"_a, "n_threads"_a, "size"_a, "around"_a.noconvert(), "left"_a.noconvert(),
+          "weakest"_a.noconvert(), "starts"_a.noconvert(), "partners"_a.noconvert(), "go_on"_a,
+          "A level of PC-stable with an entry for each partner in the lists instead of matrices.");
     m.def("explain_away", &py_explain_away,
           nb::sig("def explain_away(tests: SubsetTests, x: int, candidates: Iterable[int], limit: int, go_on: "
                   "Callable[[int], bool]) -> tuple[list[int], list[float], list[int], bool] | None"),
@@ -168,6 +238,12 @@ void bind_subsets(nb::module_& m) {
                   "limit: int, go_on: Callable[[int], bool]) -> tuple[NDArray[np.int64], list[int], bool] | None"),
           "tests"_a, "x"_a, "ys"_a, "around"_a.noconvert(), "limit"_a, "go_on"_a,
           "Of each y: the sets of neighbours that separate it from x, and those of them that have each neighbour.");
+    m.def("count_separating_listed", &py_count_separating_listed,
+          nb::sig("def count_separating_listed(tests: SubsetTests, x: int, ys: Iterable[int], starts: "
+                  "NDArray[np.int64], partners: NDArray[np.int32], limit: int, go_on: Callable[[int], bool]) -> "
+                  "tuple[NDArray[np.int64], list[int], bool] | None"),
+          "tests"_a, "x"_a, "ys"_a, "starts"_a.noconvert(), "partners"_a.noconvert(), "limit"_a, "go_on"_a,
+          "The sets of count_separating, with lists of all neighbours instead of a matrix.");
 }
 
 }  // namespace mnlearn

@@ -48,7 +48,7 @@ private:
 class VariableTurns {
 public:
     VariableTurns(const SubsetTests& tests, const PcLevel& level, SharedCancelPoll& poll)
-        : n_(tests.n_variables), level_(level), ask_(tests.tester()), shared_poll_(poll), z_(level.size) {}
+        : level_(level), ask_(tests.tester()), shared_poll_(poll), z_(level.size) {}
 
     bool answered() const { return ask_->answers(level_.size); }
 
@@ -57,12 +57,12 @@ public:
     void take(std::int32_t x, const Done* done, PcLevelResult& found) {
         around_.clear();
         early_.clear();
-        for (std::int32_t y = 0; static_cast<std::size_t>(y) < n_; ++y) {
-            if (!level_.around[at(x, y)]) continue;
+        level_.places.each(x, [&](std::int32_t y, std::size_t place) {
+            if (!level_.around[place]) return;
             around_.push_back(y);
             if (done && y < x && static_cast<std::size_t>(y) >= level_.first_x && !(*done)[y])
-                early_.push_back({y, level_.weakest[at(x, y)], 0, false, 0.0, {}});
-        }
+                early_.push_back({y, level_.weakest[place], 0, false, 0.0, {}});
+        });
         if (around_.size() <= level_.size) return;
         ask_->restart(x);
         try_sets(x, found);
@@ -81,8 +81,10 @@ private:
         std::vector<std::int32_t> z;
     };
 
-    std::size_t at(std::int32_t x, std::int32_t y) const {
-        return static_cast<std::size_t>(x) * n_ + static_cast<std::size_t>(y);
+    std::size_t at(std::int32_t x, std::int32_t y) const { return level_.places.at(x, y); }
+    bool was_around(std::int32_t x, std::int32_t y) const {
+        const std::size_t place = at(x, y);
+        return place != PairPlaces::none && level_.around[place];
     }
     Early* early(std::int32_t y) {
         const auto found = std::ranges::find(early_, y, &Early::y);
@@ -111,7 +113,7 @@ private:
         ys_.clear();
         for (const std::int32_t y : left_) {
             if (std::find(z_.begin(), z_.end(), y) != z_.end()) continue;
-            const auto around_y = [&](std::int32_t v) { return level_.around[at(y, v)]; };
+            const auto around_y = [&](std::int32_t v) { return was_around(y, v); };
             if (y > x || !std::all_of(z_.begin(), z_.end(), around_y)) ys_.push_back(y);
         }
     }
@@ -150,7 +152,6 @@ private:
         if (early.separated) part(x, early.y, early.z, early.support, found);
     }
 
-    std::size_t n_;
     const PcLevel& level_;
     std::unique_ptr<SubsetTester> ask_;
     SharedCancelPoll& shared_poll_;

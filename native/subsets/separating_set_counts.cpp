@@ -9,9 +9,7 @@ namespace {
 class Counting {
 public:
     Counting(SubsetTester& tester, const Neighbors& around, const GoOn& go_on)
-        : around_(around), ask_(tester), poll_(go_on) {
-        for (std::int32_t v = 0; static_cast<std::size_t>(v) < around.n; ++v)
-            if (around(around.x, v)) members_.push_back(v);
+        : around_(around), ask_(tester), poll_(go_on), members_(around.of_x()) {
         ask_.restart(around.x);
     }
 

@@ -2,6 +2,7 @@
 // a step outside the core in between.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -55,11 +56,40 @@ SubsetTests testwise_tests(TestwiseTest test);
 // Asked several times a second, at which variable the search is: whether to go on.
 using GoOn = std::function<bool(std::int32_t x)>;
 
+// Where the number of a pair (x, y) is: in a matrix by rows, or in lists of the partners of each x, ascending, one list
+// after the other. Every pair is listed from both ends.
+struct PairPlaces {
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+    std::size_t n;
+    const std::int64_t* starts = nullptr;  // of each list, and the end of the last; null for a matrix
+    const std::int32_t* partners = nullptr;
+
+    // The place of a pair; none if it is not listed.
+    std::size_t at(std::int32_t x, std::int32_t y) const {
+        const auto row = static_cast<std::size_t>(x);
+        if (!starts) return row * n + static_cast<std::size_t>(y);
+        const std::int32_t* const end = partners + starts[row + 1];
+        const std::int32_t* const found = std::lower_bound(partners + starts[row], end, y);
+        return found != end && *found == y ? static_cast<std::size_t>(found - partners) : none;
+    }
+    // Calls visit(y, place) for every listed y, ascending.
+    template <class Visit> void each(std::int32_t x, const Visit& visit) const {
+        const auto row = static_cast<std::size_t>(x);
+        if (!starts)
+            for (std::size_t y = 0; y < n; ++y) visit(static_cast<std::int32_t>(y), row * n + y);
+        else
+            for (auto place = static_cast<std::size_t>(starts[row]); place < static_cast<std::size_t>(starts[row + 1]);
+                 ++place)
+                visit(partners[place], place);
+    }
+};
+
 // A level of PC-stable  [CM14]: for each x, all sets of one size among the neighbours that it had at the beginning,
-// each tried on all that are left around x; a set that y < x has around it too was tried from there. Matrices by rows.
+// each tried on all that are left around x; a set that y < x has around it too was tried from there.
 struct PcLevel {
     std::size_t size;
     std::size_t first_x, last_x;  // whose turns: [first, last)
+    PairPlaces places;            // of the pairs in the following arrays
     const bool* around;           // at the beginning of the level
     bool* left;                   // now
     double* weakest;              // [x, y]: the largest support found when x was asked about y; NaN for none
@@ -90,10 +120,18 @@ std::optional<HitonResult> hiton_pc(const SubsetTests& tests, std::int32_t x, st
 // neighbour is. A set that y < x has around it too counts from there.
 struct Neighbors {
     std::int32_t x;
-    std::size_t n;
-    const bool* matrix;
+    PairPlaces places;
+    const bool* joined;  // null: all that are listed
     bool operator()(std::int32_t u, std::int32_t v) const {
-        return matrix[static_cast<std::size_t>(u) * n + static_cast<std::size_t>(v)];
+        const std::size_t place = places.at(u, v);
+        return place != PairPlaces::none && (!joined || joined[place]);
+    }
+    std::vector<std::int32_t> of_x() const {
+        std::vector<std::int32_t> found;
+        places.each(x, [&](std::int32_t v, std::size_t place) {
+            if (!joined || joined[place]) found.push_back(v);
+        });
+        return found;
     }
 };
 struct SeparatingSetCounts {

@@ -161,6 +161,19 @@ def separate(
     weakest: NDArray[np.float64],
     go_on: Callable[[int], bool],
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], int, bool] | None: ...
+def separate_listed(
+    tests: SubsetTests,
+    first_x: int,
+    last_x: int,
+    n_threads: int,
+    size: int,
+    around: NDArray[np.bool_],
+    left: NDArray[np.bool_],
+    weakest: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    partners: NDArray[np.int32],
+    go_on: Callable[[int], bool],
+) -> tuple[NDArray[np.int32], NDArray[np.float64], int, bool] | None: ...
 def explain_away(
     tests: SubsetTests, x: int, candidates: Iterable[int], limit: int, go_on: Callable[[int], bool]
 ) -> tuple[list[int], list[float], list[int], bool] | None: ...
@@ -169,6 +182,15 @@ def count_separating(
     x: int,
     ys: Iterable[int],
     around: NDArray[np.bool_],
+    limit: int,
+    go_on: Callable[[int], bool],
+) -> tuple[NDArray[np.int64], list[int], bool] | None: ...
+def count_separating_listed(
+    tests: SubsetTests,
+    x: int,
+    ys: Iterable[int],
+    starts: NDArray[np.int64],
+    partners: NDArray[np.int32],
     limit: int,
     go_on: Callable[[int], bool],
 ) -> tuple[NDArray[np.int64], list[int], bool] | None: ...

@@ -250,8 +250,10 @@ class CountedTest(Account):
 
         Counted as "initial".
         """
-        if candidates is None:
-            return AllMarginals(*self.marginals())
+        return AllMarginals(*self.marginals()) if candidates is None else self.listed_marginals(candidates)
+
+    def listed_marginals(self, candidates: Candidates) -> ListedMarginals:
+        """Test every candidate pair once without conditioning; counted as "initial"."""
         phase, self.phase = self.phase, "initial"
         starts, later = np.searchsorted(candidates.u, np.arange(self.n_variables + 1)), candidates.v
         independent, support = np.empty(len(later), dtype=np.bool_), np.empty(len(later))
@@ -261,8 +263,9 @@ class CountedTest(Account):
                 self._record_initial(x, ys, answers)
                 independent[starts[x] : starts[x + 1]] = answers.independent
                 support[starts[x] : starts[x + 1]] = answers.log_support
-        self.phase, self._marginal = phase, ListedMarginals(candidates, independent, support)
-        return self._marginal
+        answers = ListedMarginals(candidates, independent, support)
+        self.phase, self._marginal = phase, answers
+        return answers
 
     def _scan_pairs(self) -> Iterator[tuple[range, Verdicts]]:
         """Yield the answers for every pair x < y, some x at a time: by the judge's own loop, if it has one."""

@@ -10,10 +10,9 @@ a Bayesian test (hyperparameters 1/2) and at most 5 conditioning variables.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, compress
-from math import isnan, nan
 from typing import Literal, get_args
 
 import numpy as np
@@ -26,24 +25,22 @@ from mnlearn.algorithms._counted_test import (
     subset_walk,
     tests_largest_sets,
 )
-from mnlearn.algorithms._search import STOPPED, Cancelled, ordered
-from mnlearn.errors import check_name, true_or_false
+from mnlearn.algorithms._pc_edges import RemainingEdges
+from mnlearn.algorithms._search import STOPPED, Cancelled, Constraints, ordered
+from mnlearn.algorithms.screening import CandidateRule, check_rule, first_candidates, stated
+from mnlearn.errors import InputError, check_name, true_or_false
+from mnlearn.graphs.candidates import Candidates, keys_of
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.pdag import Pdag, Triple, orient, unshielded
 from mnlearn.protocols import (
     SILENT,
-    BoolArray,
-    FloatArray,
     IndependenceTest,
-    Indices,
     Monitor,
+    PairLists,
     Result,
-    Separated,
     SeparatingSets,
-    SetLevel,
     SubsetWalk,
     VarSet,
-    Verdicts,
 )
 
 _LISTED_AT_MOST = 256  # the ys of a set are needed when its block is tested and when it is used
@@ -73,6 +70,8 @@ class PC:
         ahead. Does not change the result.
     keep_trace
         Whether the result stores every test in order.
+    candidates
+        The pairs that may be edges: a closed list, a `Screening`, or None for all pairs. Not with colliders="sepset".
 
     Raises
     ------
@@ -104,6 +103,10 @@ class PC:
     which edges stay. An edge with contradicting directions has both (see `Pdag`); Meek's rules use neither these edges
     nor triples on which the sets disagree. A search that is stopped returns the edges that are left.
 
+    With candidates these alone are tested without conditioning, and the search starts with those that are dependent. A
+    `Screening` takes its strongest pairs; nothing joins them later. Moralisation joins parents of a common child that
+    are no candidates, too, except with a closed list.
+
     Examples
     --------
     >>> from mnlearn.graphs import grid
@@ -119,6 +122,7 @@ class PC:
     colliders: ColliderRule = "majority"
     ahead: int = AHEAD
     keep_trace: bool = False
+    candidates: CandidateRule = None
 
     def __post_init__(self) -> None:
         true_or_false(keep_trace=self.keep_trace)
@@ -126,15 +130,23 @@ class PC:
         check_max_conditioning(self.max_conditioning)
         check_name("output", self.output, get_args(Output))
         check_name("colliders", self.colliders, get_args(ColliderRule))
+        check_rule(self.candidates)
+        if self.candidates is not None and self.output == "moral" and self.colliders == "sepset":
+            raise InputError(
+                "colliders='sepset' needs a separating set of every pair; with candidates the other pairs have none. "
+                "Use colliders='majority', or leave candidates out."
+            )
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Return the structure; see the class for the tests and their order."""
         test = CountedTest(judge, monitor, ahead=self.ahead, keep_trace=self.keep_trace, keep_support=False)
         edges, pdag, converged = None, None, True
+        candidates = None if self.candidates is None else Candidates(test.n_variables, np.empty(0, dtype=np.int64))
         walk = subset_walk(judge, ahead=self.ahead, keep_trace=self.keep_trace)
         try:
+            candidates = first_candidates(self.candidates, judge, monitor)
             monitor.progress(0, test.n_variables, "pairs without conditioning")
-            edges = _Edges(*test.marginals())
+            edges = RemainingEdges.tested(test, candidates)
             if self.max_conditioning is None and tests_largest_sets(judge, keep_trace=self.keep_trace):
                 drop_by_all_others(edges, test, monitor)
             else:
@@ -144,14 +156,20 @@ class PC:
                 pdag = self._directions(edges, test, monitor, walk)
         except STOPPED:
             converged = False
-        edges = edges or _Edges.untested(test.n_variables)
-        graph = edges.graph() if pdag is None else pdag.moral()
-        result = test.result(graph, converged=converged, settings=asdict(self))
+        edges = edges or RemainingEdges.untested(test.n_variables, candidates)
+        graph = edges.pairs.graph() if pdag is None else self._moral(pdag)
+        result = test.result(graph, converged=converged, settings=stated(self))
         return replace(result, support=edges.support(graph), separators=edges.separators, pdag=pdag)
 
-    def _directions(self, edges: _Edges, test: CountedTest, monitor: Monitor, walk: SubsetWalk | None) -> Pdag:
+    def _moral(self, pdag: Pdag) -> Graph:
+        """Return the moralised graph, without the pairs that a closed list leaves out."""
+        graph = pdag.moral()
+        closed = self.candidates if isinstance(self.candidates, Candidates) else None
+        return Constraints(graph.n_variables, candidates=closed).apply(graph)
+
+    def _directions(self, edges: RemainingEdges, test: CountedTest, monitor: Monitor, walk: SubsetWalk | None) -> Pdag:
         """Return the directions: decide each unshielded triple, then apply Meek's rules."""
-        skeleton = edges.graph()
+        skeleton = edges.pairs.graph()
         triples = unshielded(skeleton)
         if self.colliders == "sepset":
             return orient(skeleton, [(u, m, v) for u, m, v in triples if m not in edges.separators[u, v]])
@@ -162,7 +180,9 @@ class PC:
         return orient(skeleton, colliders, frozenset(triple for triple, answer in decided.items() if answer is None))
 
 
-def drop_separated(edges: _Edges, size: int, test: CountedTest, monitor: Monitor, walk: SubsetWalk | None) -> None:
+def drop_separated(
+    edges: RemainingEdges, size: int, test: CountedTest, monitor: Monitor, walk: SubsetWalk | None
+) -> None:
     """Run one level of PC-stable, with the neighbours at its start  [CM14]."""
     test.phase, n = f"level {size}", test.n_variables
 
@@ -172,20 +192,20 @@ def drop_separated(edges: _Edges, size: int, test: CountedTest, monitor: Monitor
 
     if walk is not None and edges.settle_level(size, walk, test, go_on):
         return
-    neighbors = [edges.neighbors(x) for x in range(n)]
+    neighbors = [edges.pairs.neighbors(x) for x in range(n)]
     known = [frozenset(members) for members in neighbors]
     for x in range(n):
         go_on(x)
         _drop_edges_of(x, edges, map(frozenset, combinations(neighbors[x], size)), known, test)
 
 
-def drop_by_all_others(edges: _Edges, test: CountedTest, monitor: Monitor) -> None:
+def drop_by_all_others(edges: RemainingEdges, test: CountedTest, monitor: Monitor) -> None:
     """Run all levels in one, for a test with strong union: if some neighbours of x separate it from y, all do."""
     test.phase = "all levels"
     for x in range(test.n_variables):
         monitor.progress(x, test.n_variables, f"sets of all sizes: {edges.count()} edges left")
-        for y in edges.neighbors(x):
-            z = frozenset(edges.neighbors(x)) - {y}
+        for y in edges.pairs.neighbors(x):
+            z = frozenset(edges.pairs.neighbors(x)) - {y}
             answers = test.scan(x, (y,), z)
             if answers.independent[0]:
                 z = _minimal(x, y, z, test)
@@ -200,9 +220,11 @@ def _minimal(x: int, y: int, z: VarSet, test: CountedTest) -> VarSet:
     return z
 
 
-def _drop_edges_of(x: int, edges: _Edges, sets: Iterable[VarSet], known: Sequence[VarSet], test: CountedTest) -> None:
+def _drop_edges_of(
+    x: int, edges: RemainingEdges, sets: Iterable[VarSet], known: Sequence[VarSet], test: CountedTest
+) -> None:
     """Test each set on all remaining neighbours of x."""
-    left = edges.neighbors(x)
+    left = edges.pairs.neighbors(x)
     listed: dict[VarSet, list[int]] = {}  # for the current neighbours
 
     def untried(z: VarSet) -> list[int]:
@@ -216,148 +238,16 @@ def _drop_edges_of(x: int, edges: _Edges, sets: Iterable[VarSet], known: Sequenc
 
     for z, ys, answers in test.scans(x, sets, untried):
         if edges.settle(x, ys, z, answers):
-            left = edges.neighbors(x)
+            left = edges.pairs.neighbors(x)
             listed.clear()
 
 
-def _sizes(limit: int | None, edges: _Edges) -> Iterator[int]:
+def _sizes(limit: int | None, edges: RemainingEdges) -> Iterator[int]:
     """Yield the sizes of conditioning sets from 1 on, while some x has that many neighbours besides y."""
     size = 1
-    while (limit is None or size <= limit) and edges.largest_degree() > size:
+    while (limit is None or size <= limit) and edges.pairs.largest_degree() > size:
         yield size
         size += 1
-
-
-class _Edges:
-    """The remaining edges with their weakest evidence, and the separators of the others.
-
-    Parameters
-    ----------
-    independent, support
-        The answers about all pairs without conditioning. Both matrices are overwritten: they are the largest arrays of
-        the search, and nothing else needs them.
-    """
-
-    def __init__(self, independent: BoolArray, support: FloatArray) -> None:
-        self.adjacent = np.logical_not(independent, out=independent)
-        np.fill_diagonal(self.adjacent, False)
-        self.separators = StoredSeparators(self.adjacent)
-        self._weakest = support  # as tested from the variable of the row; of a dropped pair that of its last test
-
-    @classmethod
-    def untested(cls, n_variables: int) -> _Edges:
-        """Return all edges, without evidence."""
-        shape = n_variables, n_variables
-        return cls(np.zeros(shape, dtype=np.bool_), np.full(shape, nan))
-
-    def count(self) -> int:
-        """Return the number of remaining edges."""
-        return int(np.count_nonzero(self.adjacent)) // 2
-
-    def largest_degree(self) -> int:
-        """Return the largest number of remaining neighbours."""
-        return int(self.adjacent.sum(axis=1).max())
-
-    def graph(self) -> Graph:
-        """Return the graph of the remaining edges."""
-        u, v = np.nonzero(self.adjacent)
-        return Graph(len(self.adjacent), zip(u[u < v].tolist(), v[u < v].tolist(), strict=True))
-
-    def neighbors(self, x: int) -> list[int]:
-        """Return the remaining neighbours of x, in ascending order."""
-        neighbors: list[int] = np.flatnonzero(self.adjacent[x]).tolist()
-        return neighbors
-
-    def settle(self, x: int, ys: Indices, z: VarSet, answers: Verdicts) -> bool:
-        """Drop the independent pairs and update the evidence of the others; return whether any was dropped."""
-        ys = np.asarray(ys)
-        self._weakest[x, ys] = np.fmax(self._weakest[x, ys], answers.log_support)  # it may be NaN
-        dropped = np.flatnonzero(answers.independent)
-        for y, support in zip(ys[dropped].tolist(), answers.log_support[dropped].tolist(), strict=True):
-            self.adjacent[x, y] = self.adjacent[y, x] = False
-            self.separators.add(x, y, z, support)
-        return len(dropped) > 0
-
-    def settle_level(self, size: int, walk: SubsetWalk, test: CountedTest, go_on: Callable[[int], bool]) -> bool:
-        """Drop the pairs that a native search separates by sets of one size; return False if it cannot."""
-        level = SetLevel(size, self.adjacent.copy(), self.adjacent, self._weakest)
-        found = walk.separate(level, range(test.n_variables), go_on)
-        if found is None:
-            return False
-        test.record_sizes([(size, found.asked)])
-        self.separators.add_level(found)
-        if not found.finished:
-            raise Cancelled
-        return True
-
-    def support(self, graph: Graph) -> dict[Edge, float]:
-        """Return the weakest evidence of each edge that has any."""
-        found = {(u, v): float(np.fmax(self._weakest[u, v], self._weakest[v, u])) for u, v in graph.edges}
-        added = (edge for edge in graph.edges if not self.adjacent[edge])
-        found |= {edge: self.separators.support(edge, float(self._weakest[edge])) for edge in added}
-        return {edge: value for edge, value in found.items() if not isnan(value)}
-
-
-class StoredSeparators(Mapping[Edge, VarSet]):
-    """The first set that separated each pair without an edge: the empty set for all pairs that are not stored.
-
-    Parameters
-    ----------
-    adjacent
-        The matrix of the remaining edges, which the search changes.
-    """
-
-    def __init__(self, adjacent: BoolArray) -> None:
-        self._adjacent = adjacent
-        self._levels: list[Separated] = []  # not yet among the pairs below: few are ever looked at
-        self._found: dict[Edge, tuple[VarSet, float]] = {}  # the pairs that a set separated, with its support
-
-    def add(self, x: int, y: int, z: VarSet, support: float) -> None:
-        """Store the separator of a pair and the support of its test."""
-        self._pairs()[ordered(x, y)] = z, support
-
-    def add_level(self, found: Separated) -> None:
-        """Store the separators that a native search found."""
-        self._levels.append(found)
-
-    def support(self, edge: Edge, marginal: float) -> float:
-        """Return the support of the test that separated a pair, that without conditioning for a pair not stored."""
-        return self._pairs().get(edge, (None, marginal))[1]
-
-    def __getitem__(self, edge: Edge) -> VarSet:
-        found = self._pairs().get(edge)
-        if found is None and not self._is_separated(edge):
-            raise KeyError(edge)
-        return frozenset() if found is None else found[0]
-
-    def __iter__(self) -> Iterator[Edge]:
-        found = self._pairs()
-        for u, row in enumerate(self._adjacent):
-            later: list[int] = (np.flatnonzero(~row[u + 1 :]) + (u + 1)).tolist()
-            yield from ((u, v) for v in later if (u, v) not in found)
-        yield from found
-
-    def __len__(self) -> int:
-        n = len(self._adjacent)
-        return (n * (n - 1) - int(np.count_nonzero(self._adjacent))) // 2
-
-    def __repr__(self) -> str:
-        return f"<separators of {len(self)} pairs>"
-
-    def _is_separated(self, edge: object) -> bool:
-        """Return whether this is a pair (u, v) with u < v that has no edge."""
-        match edge:
-            case int() | np.integer() as u, int() | np.integer() as v:
-                return bool(0 <= u < v < len(self._adjacent) and not self._adjacent[u, v])
-        return False
-
-    def _pairs(self) -> dict[Edge, tuple[VarSet, float]]:
-        """Return the stored pairs in the order in which they were separated."""
-        for level in self._levels:
-            for (x, y, *z), support in zip(level.sets.tolist(), level.log_support.tolist(), strict=True):
-                self._found[ordered(x, y)] = frozenset(z), support
-        self._levels.clear()
-        return self._found
 
 
 class Votes:
@@ -374,9 +264,8 @@ class Votes:
     def collect(self, walk: SubsetWalk | None, monitor: Monitor) -> None:
         """Test all of these sets, by the native search if there is one."""
         self._test.phase, n = "colliders", self._skeleton.n_variables
-        adjacent = np.zeros((n, n), dtype=np.bool_)
-        for u, v in self._skeleton.edges:
-            adjacent[u, v] = adjacent[v, u] = True
+        edges = np.array(self._skeleton.edges, dtype=np.int64).reshape(-1, 2)
+        around = PairLists(*Candidates(n, keys_of(n, edges)).lists())
 
         def go_on(_: int) -> bool:
             return not monitor.cancelled()
@@ -386,7 +275,7 @@ class Votes:
             apart = sorted({w for y in neighbors for w in self._skeleton.neighbors(y)} - {x, *neighbors})
             if not apart:
                 continue
-            counted = None if walk is None else walk.count_separating(x, apart, adjacent, self._limit, go_on)
+            counted = None if walk is None else walk.count_separating(x, apart, around, self._limit, go_on)
             if counted is None:
                 self._scan(x, apart, neighbors)
             else:

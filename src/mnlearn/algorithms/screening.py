@@ -4,7 +4,7 @@ A search over n variables that looks at every pair takes time and memory of n².
 each variable by marginal evidence, in one pass that stores no matrix. What has no marginal trace is found later: given
 the first partner of each variable, among the neighbours of its neighbours, and given its whole blanket.
 
-Judges with a fast screen have a method `strongest` (`ScreeningJudge`). For all others `strongest_pairs` asks about every
+Judges with a fast screen have a method `strongest` (`ScreeningJudge`). For all others `strongest_pairs` weighs every
 pair once and keeps the strongest.
 """
 

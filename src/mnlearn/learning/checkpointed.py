@@ -26,6 +26,7 @@ from mnlearn.protocols import (
     IntArray,
     Kernel,
     Monitor,
+    PairLists,
     Separated,
     SeparatingSets,
     SetLevel,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from mnlearn.statistics.sharded import ShardedCounts
 
 _TOGETHER = 16  # variables stored as one answer: the work that is lost when a run is killed
+_PARTS = 64  # answers to one level of PC among candidates: each part copies arrays of all of them
 _Answer = TypeVar("_Answer")
 _Found = TypeVar("_Found", bound="Around | SeparatingSets | _Part")
 
@@ -308,8 +310,9 @@ class CheckpointedSubsets:
         if not xs:
             return self.inside.separate(level, xs, go_on)
         parts: list[_Part] = []
-        for first in range(xs.start, xs.stop, _TOGETHER):
-            part = self._part(level, range(first, min(first + _TOGETHER, xs.stop)), go_on)
+        together = _TOGETHER if level.lists is None else max(_TOGETHER, len(xs) // _PARTS)
+        for first in range(xs.start, xs.stop, together):
+            part = self._part(level, range(first, min(first + together, xs.stop)), go_on)
             if part is None:
                 return None
             parts.append(part)
@@ -326,15 +329,18 @@ class CheckpointedSubsets:
         return self._recall(Around, question, lambda: self.inside.explain_away(x, candidates, limit, go_on))
 
     def count_separating(
-        self, x: int, ys: Indices, around: BoolArray, limit: int | None, go_on: Callable[[int], bool]
+        self, x: int, ys: Indices, around: BoolArray | PairLists, limit: int | None, go_on: Callable[[int], bool]
     ) -> SeparatingSets | None:
         """Count the sets of neighbours that separate each y from x."""
-        question = ("count_separating", self.test, x, ys, np.packbits(around).tobytes(), limit)
+        listed = isinstance(around, PairLists)
+        neighbors = [array.tobytes() for array in around] if listed else np.packbits(around).tobytes()
+        question = ("count_separating", self.test, x, ys, neighbors, limit)
         return self._recall(SeparatingSets, question, lambda: self.inside.count_separating(x, ys, around, limit, go_on))
 
     def _part(self, level: SetLevel, xs: range, go_on: Callable[[int], bool]) -> _Part | None:
         """Separate the pairs of some x, and enter what that changes into the level."""
-        rows = slice(xs.start, xs.stop)
+        starts = None if level.lists is None else level.lists.starts
+        rows = slice(xs.start, xs.stop) if starts is None else slice(starts[xs.start], starts[xs.stop])
 
         def find() -> _Part | None:
             fresh = level._replace(left=level.left.copy(), weakest=np.full(level.weakest.shape, np.nan))
@@ -345,7 +351,8 @@ class CheckpointedSubsets:
         part = self._recall(_Part, ("separate", self.test, level.size, xs, before), find)
         if part is not None:
             ends = part.sets[:, 0], part.sets[:, 1]
-            level.left[ends] = level.left[ends[::-1]] = False
+            for one, other in (ends, ends[::-1]):
+                level.left[(one, other) if level.lists is None else level.lists.places(one, other)] = False
             level.weakest[rows] = np.fmax(level.weakest[rows], part.weakest)
         return part
 

@@ -178,6 +178,15 @@ class InformationJudge(Protocol):
         ...
 
 
+@runtime_checkable
+class PairInformationJudge(InformationJudge, Protocol):
+    """Judge that also measures some pairs alone, without a number for every pair."""
+
+    def of_pairs(self, pairs: Candidates) -> tuple[FloatArray, FloatArray]:
+        """Return the mutual information and the log p-value of each pair."""
+        ...
+
+
 class PathStep(NamedTuple):
     """Penalised model at one penalty."""
 

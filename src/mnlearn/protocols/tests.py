@@ -130,13 +130,30 @@ class Separated(NamedTuple):
     finished: bool  # False: cancelled
 
 
+class PairLists(NamedTuple):
+    """Partners of all variables, each list ascending, every pair from both ends; as `Candidates.lists` returns them."""
+
+    starts: NDArray[np.int64]  # where the list of each x begins, and the end of the last
+    partners: NDArray[np.int32]
+
+    def places(self, xs: NDArray[np.int32], ys: NDArray[np.int32]) -> NDArray[np.intp]:
+        """Return where each y is listed as a partner of its x."""
+        n = np.int64(len(self.starts) - 1)
+        firsts = np.repeat(np.arange(n), np.diff(self.starts))
+        return np.searchsorted(firsts * n + self.partners, xs * n + ys)
+
+
 class SetLevel(NamedTuple):
-    """One level of PC: sets of one size, to be tried on the pairs that are left. Matrices have a row for each x."""
+    """One level of PC: sets of one size, to be tried on the pairs that are left.
+
+    Arrays are matrices with a row for each x; with `lists` they have an entry for each listed partner.
+    """
 
     size: int
     around: BoolArray  # which variables the sets of x may have
     left: BoolArray  # which pairs are still to be separated; independent ones leave it
     weakest: FloatArray  # becomes the largest log support found when x was asked about y; NaN for none
+    lists: PairLists | None = None
 
 
 class Around(NamedTuple):
@@ -179,11 +196,11 @@ class SubsetWalk(Protocol):
         ...
 
     def count_separating(
-        self, x: int, ys: Indices, around: BoolArray, limit: int | None, go_on: Callable[[int], bool]
+        self, x: int, ys: Indices, around: BoolArray | PairLists, limit: int | None, go_on: Callable[[int], bool]
     ) -> SeparatingSets | None:
         """Try all sets of at most `limit` members of `around[x]` on every y; None if that is not supported.
 
-        On y < x only if not all of the set is in `around[y]`, as in `separate`.
+        On y < x only if not all of the set is in `around[y]`, as in `separate`. Lists hold the members alone.
         """
         ...
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mnlearn import _core
 from mnlearn.errors import InputError, check_room, is_masked_array, true_or_false, whole_number
 from mnlearn.protocols.statistics import BoolArray, Indices, Kernel, VarSet
-from mnlearn.protocols.tests import Around, Separated, SeparatingSets, SetLevel, Turns
+from mnlearn.protocols.tests import Around, PairLists, Separated, SeparatingSets, SetLevel, Turns
 
 UNREADABLE = (TypeError, AttributeError)  # raised by the core for arguments of the wrong type; rules raise InputError
 LARGEST_INDEX = 2**31 - 1
@@ -260,7 +260,11 @@ class SubsetScans:
         self._check_level(level)
         self._check_range(xs)
         _check_call(go_on)
-        found = _core.separate(self._tests, xs.start, max(xs.start, xs.stop), self._threads, *level, go_on)
+        turns, arrays = (self._tests, xs.start, max(xs.start, xs.stop), self._threads), level[:-1]
+        if level.lists is None:
+            found = _core.separate(*turns, *arrays, go_on)
+        else:
+            found = _core.separate_listed(*turns, *arrays, *level.lists, go_on)
         return None if found is None else Separated(*found)
 
     def explain_away(
@@ -273,13 +277,17 @@ class SubsetScans:
         return None if found is None else Around(*found)
 
     def count_separating(
-        self, x: int, ys: Indices, around: BoolArray, limit: int | None, go_on: Callable[[int], bool]
+        self, x: int, ys: Indices, around: BoolArray | PairLists, limit: int | None, go_on: Callable[[int], bool]
     ) -> SeparatingSets | None:
         """Count the separating sets of neighbours; see `SubsetWalk.count_separating`. None if log p needs SciPy."""
         _check_call(go_on)
-        self._check_matrix("around", around, np.bool_)
         first, apart, _ = question(x, ys, frozenset())
-        found = _core.count_separating(self._tests, first, apart, around, _most(limit, len(around)), go_on)
+        most = _most(limit, self._n_variables)
+        if isinstance(around, PairLists):
+            found = _core.count_separating_listed(self._tests, first, apart, *around, most, go_on)
+        else:
+            self._check_array("around", around, np.bool_)
+            found = _core.count_separating(self._tests, first, apart, around, most, go_on)
         return None if found is None else SeparatingSets(*found)
 
     def _check_level(self, level: SetLevel) -> None:
@@ -287,20 +295,26 @@ class SubsetScans:
             raise InputError(f"level must be a SetLevel; got a {type(level).__name__}. See mnlearn.protocols.SetLevel.")
         if whole_number("size", level.size, least=0, hint=_SIZE) > LARGEST_INDEX:
             raise InputError(f"size must be a number of variables; got {level.size}. {_SIZE}")
-        self._check_matrix("around", level.around, np.bool_)
-        self._check_matrix("left", level.left, np.bool_, writeable=True)
-        self._check_matrix("weakest", level.weakest, np.float64, writeable=True)
+        self._check_array("around", level.around, np.bool_, level.lists)
+        self._check_array("left", level.left, np.bool_, level.lists, writeable=True)
+        self._check_array("weakest", level.weakest, np.float64, level.lists, writeable=True)
 
-    def _check_matrix(self, name: str, given: object, kind: type, *, writeable: bool = False) -> None:
+    def _check_array(
+        self, name: str, given: object, kind: type, lists: PairLists | None = None, *, writeable: bool = False
+    ) -> None:
         """Raise InputError unless the core can read, and write, the array in place."""
         n, hint = self._n_variables, f"Use numpy.array({name}, dtype=numpy.{kind.__name__})."
         if not isinstance(given, np.ndarray) or given.dtype != kind:
             what = f"one of {given.dtype}" if isinstance(given, np.ndarray) else f"a {type(given).__name__}"
             raise InputError(f"{name} must be an array of {kind.__name__}; got {what}. {hint}")
-        if given.shape != (n, n):
-            shape = " by ".join(map(str, given.shape))
+        shape = " by ".join(map(str, given.shape))
+        if lists is None and given.shape != (n, n):
             raise InputError(
                 f"{name} must have a row and a column for each of {n} variables; got {shape}. Give each variable a row."
+            )
+        if lists is not None and given.shape != lists.partners.shape:
+            raise InputError(
+                f"{name} must have an entry for each partner in lists; got {shape}. Use one array for all."
             )
         if not given.flags.c_contiguous or (writeable and not given.flags.writeable):
             raise InputError(f"{name} must be C-contiguous{' and writeable' * writeable}; got a view. {hint}")
