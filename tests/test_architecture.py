@@ -28,7 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "graphs": {"errors", "_validate", "_atomic_files", "graphs.graph"},
     "data": {"errors", "_validate", "_atomic_files", "protocols", "parallel", "_core"},
     "statistics": {"errors", "_ties", "protocols", "parallel", "data", "graphs.candidates", "_core"},
-    "independence": {"errors", "_ties", "protocols", "graphs.graph", "statistics"},
+    "independence": {"errors", "_ties", "protocols", "graphs.graph", "graphs.candidates", "statistics"},
     "scores": {"errors", "_ties", "protocols", "graphs.graph", "data", "statistics"},
     "algorithms": {
         *("errors", "_ties", "protocols", "graphs.graph", "graphs.pdag", "graphs.separating_sets"),
@@ -61,7 +61,7 @@ ALLOWED: dict[str, set[str]] = {
     "learning": {
         *("errors", "protocols", "graphs", "graphs.graph", "data", "statistics", "independence", "scores"),
         *("algorithms", "simulate", "model", "evaluation", "experiments", "results", "parallel", "checkpoints"),
-        *("graphs.separating_sets", "optimize"),
+        *("graphs.separating_sets", "graphs.candidates", "optimize"),
     },
     "estimators": {"errors", "protocols", "graphs", "graphs.graph", "data", "results", "learning"},
     "cli": {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.ibmap import IBMAPHC
+from mnlearn.algorithms.screening import stated
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, random_graph
@@ -338,7 +338,7 @@ def test_settings_are_enough_to_run_it_again() -> None:
     score = SCORES["mpl"](counts(3))
     learner = HillClimb(restarts=2, seed=5, start=Graph(6, [(0, 1)]), required=[(0, 2)])
     settings_of = learner.learn(score).settings
-    assert settings_of == {**asdict(learner), "start": ((0, 1),)}
+    assert settings_of == {**stated(learner), "start": ((0, 1),)}
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,8 @@ class ARACNE:
         """Return the structure among candidate pairs, and required ones."""
         n = known.n_variables
         required = keys_of(n, np.array(sorted(known.required), dtype=np.int64).reshape(-1, 2))
-        pairs = listed.without(known.forbidden).with_keys(required)
+        listed = listed.with_keys(required)
+        pairs = listed.without(known.forbidden)
         information, log_p = _of_pairs(judge, pairs)
         monitor.progress(1, 2, "information of the candidates")
         if monitor.cancelled():
@@ -150,7 +151,7 @@ class ARACNE:
         cut = indirect_among(information[present], kept, self.tolerance) & ~always[present]
         graph = Graph(n, zip(kept.u[~cut].tolist(), kept.v[~cut].tolist(), strict=True))
         support = dict(zip(graph.edges, log_p[present][~cut].tolist(), strict=True))  # both in lexicographic order
-        counts = {"asked": len(pairs.keys), "significant": len(kept.keys), "cut": int(cut.sum())}
+        counts = {"asked": len(listed.keys), "significant": len(kept.keys), "cut": int(cut.sum())}
         return self._result(graph, support, counts, started)
 
     def _stopped(self, known: Constraints, support: dict[Edge, float], started: float) -> Result:

@@ -10,7 +10,7 @@ are the sum of these arrays, which numpy broadcasts.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import combinations, islice
 from math import exp, inf, log
 from time import perf_counter
@@ -20,6 +20,7 @@ import numpy as np
 
 from mnlearn._ties import preferred, tolerance
 from mnlearn.algorithms._search import Cancelled, Constraints, check_cancelled, check_parts, check_variables, ordered
+from mnlearn.algorithms.screening import CandidateRule, check_rule, closed_candidates, stated
 from mnlearn.errors import InputError, UnsuitableError, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
@@ -63,6 +64,8 @@ class Exhaustive:
         share of the optimum itself.
     keep_all
         Whether the result stores every graph with its score, 8 bytes a graph.
+    candidates
+        The pairs that may be edges: a closed list, a `Screening` for the strongest pairs, or None for all pairs.
 
     Raises
     ------
@@ -102,8 +105,10 @@ class Exhaustive:
     alternatives: int = 1
     averaging: bool = False
     keep_all: bool = False
+    candidates: CandidateRule = None
 
     def __post_init__(self) -> None:
+        check_rule(self.candidates)
         whole_number("alternatives", self.alternatives, least=0, hint="Use 1 for the runner-up alone.")
         true_or_false(averaging=self.averaging, keep_all=self.keep_all)
 
@@ -113,14 +118,15 @@ class Exhaustive:
         check_parts(judge, monitor, ("__call__",), _HINT)
         if hasattr(judge, "scan"):
             raise UnsuitableError(f"judge must be a score of graphs; a {type(judge).__name__} is a test. {_HINT}")
-        known = Constraints(judge.n_variables, self.required, self.forbidden)
+        listed = closed_candidates(self.candidates, judge, monitor)
+        known = Constraints(judge.n_variables, self.required, self.forbidden, listed)
         check_space(known)
         try:
             graphs, scored = tabulate(judge, known, monitor)
         except Cancelled:
             nothing = Graph(known.n_variables, known.required)
             cost = {"graphs": 0, "scored": 0, "seconds": perf_counter() - started}
-            return ExhaustiveResult(nothing, None, {}, False, cost, asdict(self), support_scale="log_odds")
+            return ExhaustiveResult(nothing, None, {}, False, cost, stated(self), support_scale="log_odds")
         best, *others = graphs.best(1 + self.alternatives)
         optimum = graphs.graph(best)
         return ExhaustiveResult(
@@ -129,7 +135,7 @@ class Exhaustive:
             support={edge: odds for edge, odds in graphs.edge_log_odds().items() if edge in optimum},
             converged=True,
             cost={"graphs": len(graphs), "scored": scored, "seconds": perf_counter() - started},
-            settings=asdict(self),
+            settings=stated(self),
             support_scale="log_odds",
             probabilistic=True,
             alternatives=tuple((graphs.graph(number), float(graphs.scores[number])) for number in others),
@@ -146,8 +152,8 @@ def check_space(known: Constraints) -> None:
     if free > MOST_PAIRS:
         raise InputError(
             f"exhaustive search must have at most {MOST_PAIRS} undecided pairs, those of 7 variables; got {free} among "
-            f"{n} variables, that is 2^{free} graphs. Require or forbid edges, take fewer variables, or climb instead "
-            "(ib, bjp, mpl)."
+            f"{n} variables, that is 2^{free} graphs. Require or forbid edges, give "
+            "candidates, take fewer variables, or climb instead (ib, bjp, mpl)."
         )
 
 

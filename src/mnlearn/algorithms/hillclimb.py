@@ -8,7 +8,7 @@ of its weaknesses: take the flip that gains most (steepest), go on after a failu
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, isfinite
 from time import perf_counter
@@ -19,6 +19,7 @@ import numpy as np
 from mnlearn._ties import preferred, ranks, tolerance
 from mnlearn.algorithms._search import Cancelled, Constraints, check_parts, ordered
 from mnlearn.algorithms.proposals import SteepestPairs, WeakestPairs, require_numbers
+from mnlearn.algorithms.screening import CandidateRule, check_rule, closed_candidates, stated
 from mnlearn.errors import InputError, UnsuitableError, check_name, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
@@ -67,6 +68,8 @@ class HillClimb:
         Whether the result stores every flip with the score after it.
     keep_absent
         Whether the result stores the log-odds of the pairs without an edge, too.
+    candidates
+        The pairs that may be edges: a closed list, a `Screening` for the strongest pairs, or None for all pairs.
 
     Raises
     ------
@@ -111,8 +114,10 @@ class HillClimb:
     max_steps: int | None = None
     keep_steps: bool = False
     keep_absent: bool = False
+    candidates: CandidateRule = None
 
     def __post_init__(self) -> None:
+        check_rule(self.candidates)
         check_name("proposals", self.proposals, get_args(Proposals))
         whole_number("patience", self.patience, least=1, hint="Use 1 to stop at the first that fails.")
         true_or_false(swaps=self.swaps, keep_steps=self.keep_steps, keep_absent=self.keep_absent)
@@ -165,7 +170,7 @@ class HillClimb:
         """Return the settings, enough to run the search again; a start as its edges."""
         given = self._given_start()
         start = None if given is None else given.edges
-        return {field.name: getattr(self, field.name) for field in fields(self)} | {"start": start}
+        return stated(replace(self, start=None)) | {"start": start}
 
     def _given_start(self) -> Graph | None:
         return self.start.graph if isinstance(self.start, Result) else self.start
@@ -176,7 +181,9 @@ class Climb:
 
     def __init__(self, settings: HillClimb, judge: SearchableScore, monitor: Monitor) -> None:
         check_parts(judge, monitor, ("on",), "Use a score, such as MPL(Counts(data)).")
-        self._known = Constraints(judge.n_variables, settings.required, settings.forbidden)
+        listed = closed_candidates(settings.candidates, judge, monitor)
+        self._known = Constraints(judge.n_variables, settings.required, settings.forbidden, listed)
+        self._partners = self._known.partners()
         self._settings, self._judge, self._monitor = settings, judge, monitor
         self._started = perf_counter()
         self._state = judge.on(settings.start_graph(self._known))
@@ -261,9 +268,7 @@ class Climb:
             if lost == -inf:
                 continue
             self._update(edge)
-            others = [y for y in range(self._known.n_variables) if y not in edge]
-            ends = [ordered(x, y) for x in edge for y in others]
-            moves = [pair for pair in ends if self._known.allows(*pair) and pair not in self._state.graph]
+            moves = [pair for pair in self._around(edge) if pair not in self._state.graph]
             gains = require_numbers(self._state.gains(moves))
             self._proposed += len(moves)
             k = self._best_of(moves, gains) if moves else -1
@@ -274,6 +279,14 @@ class Climb:
                 return True
             self._update(edge)
         return False
+
+    def _around(self, edge: Edge) -> list[Edge]:
+        """Return the pairs of either end with another variable that may be flipped."""
+        if self._partners is not None:
+            return [ordered(x, y) for x in edge for y in self._partners[x].tolist() if y not in edge]
+        others = [y for y in range(self._known.n_variables) if y not in edge]
+        ends = [ordered(x, y) for x in edge for y in others]
+        return [pair for pair in ends if self._known.allows(*pair)]
 
     def restart(self, rng: np.random.Generator) -> None:
         """Go back to the best graph and flip about half as many random pairs as there are variables."""
@@ -309,39 +322,37 @@ class Climb:
         )
 
     def _proposals(self) -> WeakestPairs | SteepestPairs:
-        barred = ~self._known.mask()
         if self._settings.proposals == "steepest":
-            return SteepestPairs(self._state, barred, self._choose, self._poll)
+            return SteepestPairs(self._state, self._known, self._choose, self._poll)
+        barred = ~self._known.mask()  # the parts are a matrix, too
         return WeakestPairs(cast(PairwiseScored, self._state), barred, self._choose)  # checked when the run starts
 
     def _choose(self, us: IntArray, vs: IntArray) -> int:
         """Return the place of one of several tied pairs; see the notes of `HillClimb`."""
-        degrees, strength = self._state.graph.degrees(), self._association.sum(axis=1)
+        degrees, strength = self._state.graph.degrees(), self._association.strength
         return preferred(
             np.arange(len(us)),
-            lambda tied: self._association[us[tied], vs[tied]],
+            lambda tied: self._association.of(us[tied], vs[tied]),
             lambda tied: -(degrees[us[tied]] + degrees[vs[tied]]).astype(np.float64),
             lambda tied: strength[us[tied]] + strength[vs[tied]],
             rounding=self._rounding,
         )
 
     @cached_property
-    def _association(self) -> FloatArray:
+    def _association(self) -> _PairAssociation:
         """Marginal association of each pair: how little it fits the graph without edges, or its gain there.
 
-        Symmetric, 0 on the diagonal. Computed when pairs tie for the first time.
+        Computed when pairs tie for the first time.
         """
-        n = self._known.n_variables
+        n, listed = self._known.n_variables, self._known.candidates
         bare = self._judge.on(Graph.empty(n))
-        us, vs = np.triu_indices(n, 1)
+        us, vs = np.triu_indices(n, 1) if listed is None else (listed.u, listed.v)
         if hasattr(bare, "pairwise"):
             values = -bare.pairwise[us, vs]
         else:
             values = bare.gains(list(zip(us.tolist(), vs.tolist(), strict=True)))
-        found = np.zeros((n, n))
-        found[us, vs] = found[vs, us] = np.where(np.isfinite(values), values, 0.0)
         self._add_cost(bare)
-        return found
+        return _PairAssociation(n, us, vs, np.where(np.isfinite(values), values, 0.0))
 
     def _best_of(self, pairs: list[Edge], gains: FloatArray) -> int:
         """Return the place of the pair whose flip gains most."""
@@ -355,8 +366,8 @@ class Climb:
         if not edges:
             return []
         us, vs = np.array(edges).T
-        degrees, strength = self._state.graph.degrees(), self._association.sum(axis=1)
-        cost, association = ranks(-self._state.gains(edges)), ranks(-self._association[us, vs])
+        degrees, strength = self._state.graph.degrees(), self._association.strength
+        cost, association = ranks(-self._state.gains(edges)), ranks(-self._association.of(us, vs))
         keys = (ranks(-(strength[us] + strength[vs])), degrees[us] + degrees[vs], association, cost)
         return [edges[k] for k in np.lexsort(keys)]
 
@@ -414,3 +425,19 @@ class Climb:
         edges = set(state.graph.edges)
         absent = {pair: value for pair, value in odds.items() if pair not in edges} if keep_absent else None
         return {pair: value for pair, value in odds.items() if pair in edges}, absent
+
+
+class _PairAssociation:
+    """Marginal association of pairs u < v in lexicographic order; 0 for all others."""
+
+    def __init__(self, n_variables: int, us: IntArray, vs: IntArray, values: FloatArray) -> None:
+        self._n, self._values = n_variables, values
+        self._keys = us.astype(np.int64) * n_variables + vs
+        ends = np.concatenate([us, vs])
+        self.strength = np.bincount(ends, np.concatenate([values, values]), minlength=n_variables)
+
+    def of(self, us: IntArray, vs: IntArray) -> FloatArray:
+        """Return the association of each pair u < v."""
+        wanted = us.astype(np.int64) * self._n + vs
+        places = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
+        return np.asarray(np.where(self._keys[places] == wanted, self._values[places], 0.0))

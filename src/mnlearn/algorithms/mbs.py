@@ -14,7 +14,7 @@ stays for good.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Literal, get_args
 
@@ -35,13 +35,15 @@ from mnlearn.algorithms.mbs_selection import (
     choose_by_folds,
     outside,
 )
-from mnlearn.errors import InputError, UnsuitableError, check_name, is_number, true_or_false, whole_number
+from mnlearn.algorithms.screening import CandidateRule, check_rule, closed_candidates, stated
+from mnlearn.errors import InputError, UnsuitableError, check_name, check_room, is_number, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import SILENT, FloatArray, LocalScore, Monitor, Move, PenaltyTrial, Result, Score, VarSet
 
 Combine = Literal["consistent", "and", "or"]
 Choose = Literal["ebic", "cv"]
 _PATIENCE = 3  # rounds without a better graph before a search with a criterion ends
+_FEWER = "Choose fewer columns, or a method that stores none: mpl, sep, gsmn*."
 _BLOCK = 1 << 22  # gains computed at once: 32 MiB
 
 
@@ -75,6 +77,8 @@ class MBS:
         such stage. None: only with the judge's own penalty instead of the paper's.
     required, forbidden
         Edges that every graph of the search has, or none.
+    candidates
+        The pairs that may be edges: a closed list, a `Screening` for the strongest pairs, or None for all pairs.
 
     Raises
     ------
@@ -118,8 +122,10 @@ class MBS:
     deletions: bool | None = None
     required: tuple[Edge, ...] = ()
     forbidden: tuple[Edge, ...] = ()
+    candidates: CandidateRule = None
 
     def __post_init__(self) -> None:
+        check_rule(self.candidates)
         whole_number("k_hard", self.k_hard, least=1, hint="The paper's is 20.")
         if self.k_max is not None:
             whole_number("k_max", self.k_max, least=1, hint="Use None to choose it by the data.")
@@ -140,7 +146,9 @@ class MBS:
         """Return the graph of the search, with the given or chosen penalty and limit; see the class."""
         started = perf_counter()
         self._check(judge, monitor)
-        known = _isolate(Constraints(judge.n_variables, self.required, self.forbidden), getattr(judge, "constant", ()))
+        listed = closed_candidates(self.candidates, judge, monitor)
+        known = Constraints(judge.n_variables, self.required, self.forbidden, listed)
+        known = _isolate(known, getattr(judge, "constant", ()))
         most = self._most_neighbors(judge, known)
         own_penalty = not isinstance(judge, Selectable)
         deletions = self.deletions if self.deletions is not None else own_penalty and self.regularization is None
@@ -208,7 +216,7 @@ class MBS:
                 "scored": run.search.scored,
                 "seconds": perf_counter() - started,
             },
-            settings={setting.name: getattr(self, setting.name) for setting in fields(self)},
+            settings=stated(self),
             support_scale="log_odds",
             stages={f"k={k}": stage for k, stage in enumerate(run.graphs[: run.k], start=1)},
             moves=moves,
@@ -255,6 +263,7 @@ class ConsistentBlankets:
         self._sizes = start.degrees()
         self._required = frozenset(known.required)
         self._allowed = known.mask()  # [x, y]: whether a move of x may add y: neither tabu to x nor fixed
+        self._partners = known.partners()  # whose gains are computed; None for all
         self._scores = [score.local(x, blanket) for x, blanket in enumerate(self._blankets)]
         self._rounding, self._association = 3 * tolerance(self._scores), ScoreAssociation(score)
         self._half: FloatArray = np.empty((0, 0))
@@ -275,6 +284,7 @@ class ConsistentBlankets:
         if self._half.size:
             return
         n = len(self._blankets)
+        check_room("judge", 9.0 * n * n, f"the gains of every pair of {n:,} variables", _FEWER)
         self._half = np.full((n, n), -np.inf)
         step = max(1, _BLOCK // n)
         for first in range(0, n, step):
@@ -376,11 +386,18 @@ class ConsistentBlankets:
     def _update(self, xs: Sequence[int]) -> None:
         """Compute the gains of these variables by every new neighbour."""
         half, blankets = self._half, [self._blankets[x] for x in xs]
-        yss = [outside(x, blanket, len(half)) for x, blanket in zip(xs, blankets, strict=True)]
+        yss = [self._outside(x) for x in xs]
         for x, ys, values in zip(xs, yss, self.score.additions(xs, blankets, yss), strict=True):
             half[x] = -np.inf
             half[x, ys] = values - self._scores[x]
             self.scored += len(ys)
+
+    def _outside(self, x: int) -> NDArray[np.int64]:
+        """Return the variables outside the blanket of x that may be candidates, in ascending order."""
+        if self._partners is None:
+            return outside(x, self._blankets[x], len(self._blankets))
+        partners = self._partners[x].astype(np.int64)
+        return partners[~np.isin(partners, list(self._blankets[x]))]
 
 
 def _polled(search: BlanketSearch, done: int, k: int, monitor: Monitor) -> Iterator[int]:
@@ -398,7 +415,8 @@ def _isolate(known: Constraints, constant: Collection[int]) -> Constraints:
     Otherwise a swap might add one because the other end gains: the first neighbour has no penalty.
     """
     pairs = {ordered(x, y) for x in constant for y in range(known.n_variables) if x != y}
-    return Constraints(known.n_variables, known.required, (pairs | set(known.forbidden)) - set(known.required))
+    forbidden = (pairs | set(known.forbidden)) - set(known.required)
+    return Constraints(known.n_variables, known.required, forbidden, known.candidates)
 
 
 def _support(score: Regularized, graph: Graph) -> dict[Edge, float]:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mnlearn._ties import tolerance
+from mnlearn.algorithms._search import Constraints
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import BoolArray, FloatArray, IntArray, PairwiseScored, ScoredGraph, VarSet
@@ -132,14 +133,21 @@ class SteepestPairs:
     def __init__(
         self,
         state: ScoredGraph,
-        barred: BoolArray,
+        known: Constraints,
         choose: Choice = first_pair,
         poll: Callable[[], None] = lambda: None,
     ) -> None:
-        self._state, self._n, self._choose, self._poll = state, len(barred), choose, poll
+        self._state, self._n, self._choose, self._poll = state, known.n_variables, choose, poll
         self._rounding = tolerance([state.value])
-        self._us, self._vs = (ends.astype(np.int64) for ends in np.triu_indices(self._n, 1))
-        self._free = ~barred[self._us, self._vs]
+        self._listed = known.candidates
+        if self._listed is None:
+            self._us, self._vs = (ends.astype(np.int64) for ends in np.triu_indices(self._n, 1))
+        else:
+            self._us, self._vs = self._listed.u.astype(np.int64), self._listed.v.astype(np.int64)
+            self._starts, _, self._directed = self._listed.directed()
+        self._free = np.ones(len(self._us), dtype=np.bool_)
+        for u, v in known.fixed:
+            self._free[self._place(u, v)] = False
         self._stale = np.ones(len(self._us), dtype=np.bool_)
         self._gains = np.zeros(len(self._us))
 
@@ -168,11 +176,19 @@ class SteepestPairs:
             self._stale[:] = True
             return
         for x in {*edge, *touched}:
+            if self._listed is not None:
+                self._stale[self._directed[self._starts[x] : self._starts[x + 1]]] = True
+                continue
             self._stale[self._place(np.arange(x), x)] = True
             self._stale[self._place(x, x + 1) : self._place(x, self._n)] = True
 
     def _place(self, u: Any, v: Any) -> Any:
-        """Return the place of the pair u < v in lexicographic order; arrays of places for arrays of ends."""
+        """Return the place of the pair u < v in lexicographic order; arrays of places for arrays of ends.
+
+        Of a pair that is no candidate there is no place: an empty array.
+        """
+        if self._listed is not None:
+            return self._listed.places([(u, v)])
         return u * (2 * self._n - u - 1) // 2 + v - u - 1
 
     def _evaluate(self, some: IntArray) -> None:

@@ -19,6 +19,7 @@ from typing import Literal, get_args
 
 from mnlearn._ties import exceeds
 from mnlearn.algorithms._search import Constraints, check_parts, edges_of_neighborhoods
+from mnlearn.algorithms.screening import CandidateRule, check_rule, closed_candidates, stated
 from mnlearn.errors import UnsuitableError, check_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
@@ -51,6 +52,8 @@ class L1LR:
         ``"and"``: both ends must choose each other (∧ of [MPL17]). ``"or"``: one is enough (∨).
     required, forbidden
         Edges that the graph has, or does not have: part of every regression of their ends, or of none.
+    candidates
+        The pairs that may be edges: a closed list, a `Screening` for the strongest pairs, or None for all pairs.
 
     Raises
     ------
@@ -77,17 +80,18 @@ class L1LR:
     combine: Combine = "and"
     required: Collection[Edge] = ()
     forbidden: Collection[Edge] = ()
+    candidates: CandidateRule = None
 
     def __post_init__(self) -> None:
+        check_rule(self.candidates)
         check_name("combine", self.combine, get_args(Combine))
 
     def learn(self, judge: NeighborhoodJudge, monitor: Monitor = SILENT) -> Result:
         """Return the structure; see the class for the rule."""
         n, started, fitted = check_parts(judge, monitor, ("neighborhood",), _OF_NEIGHBORS), perf_counter(), 0
-        known = Constraints(n, self.required, self.forbidden)
-        required, forbidden = Graph(n, known.required), Graph(n, known.forbidden)
-        everyone: VarSet = frozenset(range(n))
-        asked = [(x, everyone - forbidden.neighbors(x) - {x}, required.neighbors(x)) for x in range(n)]
+        listed = closed_candidates(self.candidates, judge, monitor)
+        known = Constraints(n, self.required, self.forbidden, listed)
+        asked = _questions(known)
         found: dict[int, Mapping[int, float]] = {}
         for x, answer in enumerate(_answers(judge, asked, monitor)):
             found[x], fitted = answer.support, fitted + answer.fits
@@ -96,7 +100,18 @@ class L1LR:
         graph = known.apply(Graph(n, edges))
         support = {edge: edges[edge] for edge in graph.edges if edge in edges}
         cost = {"asked": len(found), "fitted": fitted, "seconds": perf_counter() - started}
-        return Result(graph, None, support, len(found) == n, cost, asdict(self), support_scale="log_odds")
+        return Result(graph, None, support, len(found) == n, cost, stated(self), support_scale="log_odds")
+
+
+def _questions(known: Constraints) -> list[tuple[int, VarSet, VarSet]]:
+    """Return each variable with those that may be its neighbours, and those that must be."""
+    n, partners = known.n_variables, known.partners()
+    required, forbidden = Graph(n, known.required), Graph(n, known.forbidden)
+    if partners is None:
+        everyone: VarSet = frozenset(range(n))
+        return [(x, everyone - forbidden.neighbors(x) - {x}, required.neighbors(x)) for x in range(n)]
+    must = [required.neighbors(x) for x in range(n)]
+    return [(x, frozenset(partners[x].tolist()) | must[x], must[x]) for x in range(n)]
 
 
 def _answers(

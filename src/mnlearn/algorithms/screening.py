@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mnlearn.algorithms._search import check_cancelled
+from mnlearn.algorithms._search import Cancelled, check_cancelled
 from mnlearn.errors import InputError, UnsuitableError, true_or_false, whole_number
 from mnlearn.graphs.candidates import Candidates, check_candidates
 from mnlearn.graphs.graph import Graph
@@ -87,6 +87,14 @@ def first_candidates(candidates: CandidateRule, judge: object, monitor: Monitor)
     return candidates
 
 
+def closed_candidates(candidates: CandidateRule, judge: object, monitor: Monitor) -> Candidates | None:
+    """Return `first_candidates` of a search that adds none; no pairs at all if the monitor cancels the screen."""
+    try:
+        return first_candidates(candidates, judge, monitor)
+    except Cancelled:
+        return Candidates(judge.n_variables, np.empty(0, dtype=np.int64))  # type: ignore[attr-defined]
+
+
 def stated(learner: Any) -> dict[str, object]:
     """Return the settings of a learner as its result states them; candidates only where there are any."""
     given = {field.name: getattr(learner, field.name) for field in fields(learner)}
@@ -105,7 +113,9 @@ def strongest_pairs(judge: object, k: int, monitor: Monitor) -> Candidates:
     a number for every pair.
     """
     if isinstance(judge, ScreeningJudge):
-        return judge.strongest(k, monitor)
+        found = judge.strongest(k, monitor)
+        check_cancelled(monitor)  # a screen that is cancelled lists some pairs only
+        return found
     rows = _rows_of_evidence(judge)
     n: int = judge.n_variables  # type: ignore[attr-defined]
     strongest = StrongestPairs(n, k)

@@ -6,12 +6,15 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from math import log
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from mnlearn.errors import InputError, UnsuitableError, is_number
+from mnlearn.graphs.candidates import Candidates
 from mnlearn.protocols import (
     NO_TURNS,
+    SILENT,
     BaseTest,
     Evidence,
     FloatArray,
@@ -19,12 +22,14 @@ from mnlearn.protocols import (
     IntArray,
     Kernel,
     Knowledge,
+    Monitor,
     Statistics,
     SubsetWalk,
     Turns,
     VarSet,
     Verdicts,
 )
+from mnlearn.statistics.screening import ScreenStatistic, StrongestPartners
 
 _LARGEST_TOGETHER = 12  # a larger blanket has about as many configurations as rows: one table for all saves nothing
 _SUGGESTIONS = {
@@ -74,6 +79,12 @@ def pair_scores(statistics: Statistics, kernel: Kernel) -> Iterator[tuple[range,
         yield range(len(statistics.cards) - 1), statistics.reduce_all(kernel)
 
 
+class Strongest(Protocol):
+    """Function that returns the pairs that are among the k strongest of either variable by marginal evidence."""
+
+    def __call__(self, k: int, monitor: Monitor = SILENT) -> Candidates: ...
+
+
 class EvidenceTest(BaseTest):
     """Conditional independence test whose decisions are read off its evidence."""
 
@@ -89,10 +100,33 @@ class EvidenceTest(BaseTest):
         return Verdicts(evidence.independent, support)
 
 
+def screen_of(statistics: object, statistic: ScreenStatistic) -> Strongest:
+    """Return the `strongest` of a judge on these statistics: by their screen, where they have one.
+
+    Raises
+    ------
+    AttributeError
+        If they have none, so that the judge has no attribute `strongest`.
+    """
+    screen = statistics.screen  # type: ignore[attr-defined]
+
+    def strongest(k: int, monitor: Monitor = SILENT) -> Candidates:
+        found: StrongestPartners = screen(k, statistic=statistic, monitor=monitor)
+        return found.candidates()
+
+    return strongest
+
+
 class CountsTest(EvidenceTest):
     """Conditional independence test of categorical variables."""
 
     statistics: Statistics
+    _screened_by: ClassVar[ScreenStatistic] = "g2"
+
+    @property
+    def strongest(self) -> Strongest:
+        """Function that returns the pairs among the k strongest of either variable; see `ScreeningJudge`."""
+        return screen_of(self.statistics, self._screened_by)
 
     @property
     def n_variables(self) -> int:

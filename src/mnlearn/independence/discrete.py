@@ -21,6 +21,7 @@ from mnlearn.independence._tails import log_chi2_sf
 from mnlearn.protocols import Evidence, FloatArray, Indices, IntArray, Kernel, Statistics, VarSet, Verdicts
 from mnlearn.statistics import kernels
 from mnlearn.statistics.kernels import DofRule
+from mnlearn.statistics.screening import ScreenStatistic
 
 MAX_SHUFFLED_CELLS = 2**22
 """Largest table that `MutualInformation` shuffles; larger ones have few rows a cell."""
@@ -57,6 +58,7 @@ class ChiSquare(KernelTest):
     """
 
     name: ClassVar[str] = "chi2"
+    _screened_by: ClassVar[ScreenStatistic] = "x2"
     statistics: Statistics
     alpha: float = 0.05
     dof: DofRule = "adjusted"
@@ -139,6 +141,7 @@ class GTest(ChiSquare):
     """
 
     name: ClassVar[str] = "g2"
+    _screened_by: ClassVar[ScreenStatistic] = "g2"
     _make_kernel = staticmethod(kernels.g2)
 
 
@@ -167,6 +170,7 @@ class MutualInformation(CountsTest):
     """
 
     name: ClassVar[str] = "mi"
+    _screened_by: ClassVar[ScreenStatistic] = "mi"
     statistics: Statistics
     decide: Literal["threshold", "permutation"] = "permutation"
     threshold: float = 0.01

@@ -16,7 +16,7 @@ import numpy as np
 
 from mnlearn._ties import ABSOLUTE
 from mnlearn.errors import InputError, is_number
-from mnlearn.independence._base import EvidenceTest, log_level, require_method
+from mnlearn.independence._base import EvidenceTest, Strongest, log_level, require_method, screen_of
 from mnlearn.protocols import Evidence, FloatArray, Indices, IntArray, LogOdds, SubsetWalk, VarSet, Verdicts
 from mnlearn.statistics.kernels import fisher_tails
 from mnlearn.statistics.moments import Moments
@@ -32,6 +32,11 @@ class MomentsTest(EvidenceTest):
     def n_variables(self) -> int:
         """Number of variables."""
         return self.moments.n_variables
+
+    @property
+    def strongest(self) -> Strongest:
+        """Function that returns the pairs among the k strongest of either variable; see `ScreeningJudge`."""
+        return screen_of(self.moments, "g2")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ together. As in the paper, its tail falls exponentially, which gives p-values fa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
@@ -23,7 +24,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from mnlearn.errors import InputError, check_name, is_number, whole_number
-from mnlearn.independence._base import question_rows, require_method
+from mnlearn.graphs.candidates import Candidates
+from mnlearn.independence._base import Strongest, question_rows, require_method, screen_of
 from mnlearn.independence._tails import log_chi2_sf, log_two_sided_normal
 from mnlearn.independence.gaussian import tails_by_rows
 from mnlearn.protocols import FloatArray, Statistics
@@ -74,6 +76,17 @@ class GaussianInformation:
         """Return the log p-value of every pair, 0 on the diagonal."""
         r, rows = self.moments.measured_pairs()
         return _square(tails_by_rows(r, rows - 3)[1], self.n_variables)
+
+    @property
+    def strongest(self) -> Strongest:
+        """Function that returns the pairs among the k strongest of either variable; see `ScreeningJudge`."""
+        return screen_of(self.moments, "g2")
+
+    def of_pairs(self, pairs: Candidates) -> tuple[FloatArray, FloatArray]:
+        """Return the mutual information and the log p-value of each pair."""
+        found = [self.moments.measured(x, ys, ()) for x, ys in _later_partners(pairs)]
+        r, rows = (np.concatenate([one[k] for one in found] or [np.empty(0)]) for k in (0, 1))
+        return gaussian_information(r), tails_by_rows(r, rows.astype(np.int64) - 3)[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,6 +236,22 @@ class CountedInformation:
         rows = [question_rows(self.counts, x, range(x + 1, n), frozenset()) for x in range(n)]
         return _square(log_chi2_sf(2.0 * np.concatenate(rows) * information, dof), n)
 
+    @property
+    def strongest(self) -> Strongest:
+        """Function that returns the pairs among the k strongest of either variable; see `ScreeningJudge`."""
+        return screen_of(self.counts, "g2")
+
+    def of_pairs(self, pairs: Candidates) -> tuple[FloatArray, FloatArray]:
+        """Return the mutual information and the log p-value of each pair."""
+        asked = list(_later_partners(pairs))
+        if not asked:
+            return np.empty(0), np.empty(0)
+        xs, yss = [x for x, _ in asked], [ys for _, ys in asked]
+        found = self.counts.reduce_many(kernels.mi(), xs, yss, [frozenset()] * len(xs))
+        information, dof = np.concatenate(found, axis=1)
+        rows = np.concatenate([question_rows(self.counts, x, ys, frozenset()) for x, ys in asked])
+        return information, log_chi2_sf(2.0 * rows * information, dof)
+
 
 def gaussian_information(r: FloatArray) -> FloatArray:
     """Return −log(1 − r²) / 2, finite also where |r| is 1."""
@@ -245,6 +274,13 @@ def log_tail(values: FloatArray, null: FloatArray) -> FloatArray:
     excess = float(np.mean(beyond)) - threshold
     extended = np.log(len(beyond) / len(ordered)) - (values - threshold) / excess
     return np.asarray(np.where(values > threshold, extended, counted))
+
+
+def _later_partners(pairs: Candidates) -> Iterator[tuple[int, list[int]]]:
+    """Yield each first variable of some pairs with the second ones, all in ascending order."""
+    u, v = pairs.u, pairs.v
+    for part in np.split(np.arange(len(u)), np.flatnonzero(np.diff(u)) + 1) if len(u) else ():
+        yield int(u[part[0]]), v[part].tolist()
 
 
 def _square(pairs: FloatArray, n: int) -> FloatArray:

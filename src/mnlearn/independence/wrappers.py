@@ -11,14 +11,26 @@ from dataclasses import dataclass
 from math import nan
 from operator import index
 from threading import Lock
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
 from mnlearn.errors import BudgetExceeded, InputError, check_methods, iterates, true_or_false, whole_number
+from mnlearn.graphs.candidates import Candidates, keys_of
 from mnlearn.graphs.graph import Graph, check_graph
-from mnlearn.independence._base import EvidenceTest
-from mnlearn.protocols import BaseTest, Evidence, IndependenceTest, Indices, VarSet, Verdict, Verdicts
+from mnlearn.independence._base import EvidenceTest, Strongest
+from mnlearn.protocols import (
+    SILENT,
+    BaseTest,
+    Evidence,
+    IndependenceTest,
+    Indices,
+    Monitor,
+    ScreeningJudge,
+    VarSet,
+    Verdict,
+    Verdicts,
+)
 
 _Question = tuple[int, int, tuple[int, ...]]  # the smaller index, the larger, z in order: independence is symmetric
 
@@ -34,6 +46,11 @@ class _Wrapper(BaseTest):
     def n_variables(self) -> int:
         """Number of variables."""
         return self._test.n_variables
+
+    @property
+    def strongest(self) -> Strongest:
+        """Screen of the test inside, if it has one: no question, so it is neither cached nor counted."""
+        return cast(ScreeningJudge, self._test).strongest
 
 
 class Remembered(_Wrapper):
@@ -269,3 +286,17 @@ class SeparationOracle(EvidenceTest):
         reached = self.graph.reachable(x, z)
         independent = np.array([y not in reached for y in candidates], dtype=np.bool_)
         return Evidence(independent, log_p=np.where(independent, 0.0, -np.inf))
+
+    def strongest(self, k: int, monitor: Monitor = SILENT) -> Candidates:
+        """Return the pairs of each variable with the k nearest, of equally near ones those with the lowest index."""
+        n, found = self.n_variables, [np.empty((0, 2), dtype=np.int64)]
+        for x in range(n):
+            if monitor.cancelled():
+                break
+            near, reached, edge = list[int](), {x}, {x}
+            while edge and len(near) < k:
+                edge = {y for v in edge for y in self.graph.neighbors(v)} - reached
+                reached |= edge
+                near += sorted(edge)
+            found.append(np.array([(x, y) for y in near[:k]], dtype=np.int64).reshape(-1, 2))
+        return Candidates(n, keys_of(n, np.concatenate(found)))
