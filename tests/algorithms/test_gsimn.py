@@ -258,7 +258,7 @@ def test_a_judge_that_reasons_gives_what_the_written_rules_give(
         patch.setenv("MNLEARN_CORE", path)
         judge = JUDGES[test](Counts(data, n_jobs=1))
     audited = Audited(judge)
-    result, expected = GSIMN(ahead=ahead, **setting).learn(judge), GSIMN(ahead=ahead, **setting).learn(audited)
+    result, expected = GSIMN(ahead=ahead, **setting).learn(judge), GSIMN(ahead=ahead, **setting).learn(audited)  # type: ignore[arg-type]
     assert result.graph == expected.graph
     assert result.support == expected.support
     assert result.trace == expected.trace

@@ -263,9 +263,9 @@ class CountedTest(Account):
                 self._record_initial(x, ys, answers)
                 independent[starts[x] : starts[x + 1]] = answers.independent
                 support[starts[x] : starts[x + 1]] = answers.log_support
-        answers = ListedMarginals(candidates, independent, support)
-        self.phase, self._marginal = phase, answers
-        return answers
+        found = ListedMarginals(candidates, independent, support)
+        self.phase, self._marginal = phase, found
+        return found
 
     def _scan_pairs(self) -> Iterator[tuple[range, Verdicts]]:
         """Yield the answers for every pair x < y, some x at a time: by the judge's own loop, if it has one."""

@@ -93,15 +93,15 @@ class AllMarginals(Marginals):
     def dependent(self, x: int) -> NDArray[np.intp]:
         """Return the variables that depend on x, ascending."""
         (found,) = (~self._decisions[x]).nonzero()
-        return found[found != x]
+        return np.asarray(found[found != x])
 
     def independent(self, x: int) -> NDArray[np.intp]:
         """Return the variables that x was tested with and is independent of, ascending."""
-        return self._decisions[x].nonzero()[0]
+        return np.asarray(self._decisions[x].nonzero()[0])
 
     def support(self, x: int, ys: NDArray[np.intp]) -> FloatArray:
         """Return the log support of x with each of these variables, which it was tested with."""
-        return self._support[x, ys]
+        return np.asarray(self._support[x, ys])
 
     def between(self, x: int, y: int) -> float | None:
         """Return the log support of a pair; None if it was not tested."""
@@ -113,7 +113,7 @@ class AllMarginals(Marginals):
 
     def _totals(self) -> FloatArray:
         # Long doubles: sums in another order of the columns differ by less than the doubles they are rounded to.
-        return self._support.sum(axis=1, dtype=np.longdouble).astype(np.float64)
+        return np.asarray(self._support.sum(axis=1, dtype=np.longdouble).astype(np.float64))
 
     def _weighted_total(self, x: int, weights: NDArray[np.intp]) -> float:
         return fsum((self._support[x] * weights).tolist())

@@ -287,7 +287,7 @@ class StoredSeparators(Mapping[Edge, VarSet]):
         """Return whether this is a pair (u, v) with u < v that has no edge."""
         match edge:
             case int() | np.integer() as u, int() | np.integer() as v:
-                return self._all.has(u, v) and not self._all.adjacent[self._all.at(u, v)]
+                return self._all.has(int(u), int(v)) and not self._all.adjacent[self._all.at(int(u), int(v))]
         return False
 
     def _pairs(self) -> dict[Edge, tuple[VarSet, float]]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, isfinite
 from time import perf_counter
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn._ties import preferred, ranks, tolerance
 from mnlearn.algorithms._search import Cancelled, Constraints, check_parts, ordered
@@ -430,11 +431,12 @@ class Climb:
 class _PairAssociation:
     """Marginal association of pairs u < v in lexicographic order; 0 for all others."""
 
-    def __init__(self, n_variables: int, us: IntArray, vs: IntArray, values: FloatArray) -> None:
+    def __init__(self, n_variables: int, us: NDArray[Any], vs: NDArray[Any], values: FloatArray) -> None:
         self._n, self._values = n_variables, values
         self._keys = us.astype(np.int64) * n_variables + vs
         ends = np.concatenate([us, vs])
-        self.strength = np.bincount(ends, np.concatenate([values, values]), minlength=n_variables)
+        totals = np.bincount(ends, np.concatenate([values, values]), minlength=n_variables)
+        self.strength: FloatArray = totals.astype(np.float64)
 
     def of(self, us: IntArray, vs: IntArray) -> FloatArray:
         """Return the association of each pair u < v."""

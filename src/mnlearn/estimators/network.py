@@ -26,7 +26,8 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
         One of `mnlearn.learning.METHODS`; by default the choice of `mnlearn.learn`.
     settings
         Settings of the method, its test or its score, as for `mnlearn.learn`, such as ``{"alpha": 0.01}``; also its
-        `transform` of continuous columns, such as ``{"transform": None}``. `score` uses the values in any case.
+        `transform` of continuous columns, such as ``{"transform": None}``, and its `candidates`, such as
+        ``{"candidates": "screen", "k": 10}``. `score` uses the values in any case.
     categorical_features
         Which columns are categorical: ``"from_dtype"`` (integers, bools, strings and categories, but not floats),
         ``"all"``, ``"none"``, or a mask, positions or names. Encoders often return integers as floats: use ``"all"``

@@ -14,6 +14,7 @@ from mnlearn.data.options import MissingPolicy, Types
 from mnlearn.errors import FileError, InputError, check_methods
 from mnlearn.graphs.formats import read_whole
 from mnlearn.graphs.graph import Graph
+from mnlearn.learning.candidates import CandidatesLike
 from mnlearn.learning.counting import Counting
 from mnlearn.learning.inputs import (
     GraphLike,
@@ -47,6 +48,9 @@ def learn(
     score: ScoreLike | None = None,
     required: Iterable[Sequence[str]] = (),
     forbidden: Iterable[Sequence[str]] = (),
+    candidates: CandidatesLike | None = None,
+    k: int | None = None,
+    rescans: bool | None = None,
     columns: Sequence[str] | None = None,
     types: Types | None = None,
     levels: Mapping[str, Sequence[Hashable]] | None = None,
@@ -94,6 +98,16 @@ def learn(
         derived from `CustomScore`, or the like, as for `test`.
     required, forbidden
         Pairs of names: edges that must be present, or absent. For methods that use no tests.
+    candidates
+        Which pairs may be edges. ``"all"``; ``"screen"``: the `k` strongest partners of each variable by marginal
+        evidence, and pairs found on the way; a result of `mnlearn.screen`, instead of a new screen; or only these:
+        pairs of names, or a dict from each name to a list of names. By default all pairs of up to 5,000 variables
+        (sep: 1,000), and a screen of more; the log says so. Not for glasso.
+    k
+        Number of partners for ``candidates="screen"``; 20 by default.
+    rescans
+        Whether a screened search scans all variables again given what it found, if the method can. It takes most of the
+        time, and finds edges without a marginal trace. True by default.
     columns, types, levels, missing, missing_values, repeats, delimiter, drop, row_names, transpose, decimal
         As for `mnlearn.read`.
     sheet, names, weights
@@ -152,6 +166,9 @@ def learn(
             "score": score,
             "required": required,
             "forbidden": forbidden,
+            "candidates": candidates,
+            "k": k,
+            "rescans": rescans,
             "columns": columns,
             "types": types,
             "levels": levels,

@@ -15,6 +15,7 @@ from mnlearn.algorithms.one_target import evidence_target, grow_shrink_target, h
 from mnlearn.algorithms.separator import SeparatorEvidence
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_methods, check_name, unknown_name
+from mnlearn.learning.candidates import OPTIONS
 from mnlearn.learning.counting import Counting
 from mnlearn.learning.registry import METHODS, TEST_SETTINGS
 from mnlearn.learning.spec import DEFAULT_METHOD, LearnSpec, resolve
@@ -27,7 +28,7 @@ _log = logging.getLogger("mnlearn.learning")
 
 BLANKET_METHODS = ("sep", "gsmn", "gsmn*", "hhc-mn")
 """Methods that can learn the blanket of one variable alone."""
-_OF_NETWORKS = ("required", "forbidden", "start", "score", "keep_pairs", "keep_trace")
+_OF_NETWORKS = ("required", "forbidden", "start", "score", "keep_pairs", "keep_trace", *OPTIONS)
 
 
 def blanket(

@@ -19,6 +19,13 @@ from mnlearn.errors import InputError, MnlearnError, check_name, iterates, tuple
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.separating_sets import Separators
 from mnlearn.independence.discrete import ChiSquare
+from mnlearn.learning.candidates import (
+    MOST_FOR_ALL_PAIRS,
+    OPTIONS,
+    CandidateOption,
+    candidate_option,
+    with_screen_of_data,
+)
 from mnlearn.learning.counting import Counting, cost_of_gaps
 from mnlearn.learning.inputs import (
     DataOptions,
@@ -97,6 +104,8 @@ class LearnSpec:
         Transformation of continuous columns; "auto" until `decided` has seen the data.
     reason
         Why this method, where none was given; empty where the types of the variables are the reason.
+    candidates
+        Which pairs may be edges.
     """
 
     method: str
@@ -111,6 +120,7 @@ class LearnSpec:
     reading: DataOptions = field(default_factory=DataOptions)
     transform: Transform = "auto"
     reason: str | None = None
+    candidates: CandidateOption = field(default_factory=CandidateOption)
 
     def read(self, data: object) -> Dataset:
         """Read data by the options of this call."""
@@ -156,6 +166,8 @@ class LearnSpec:
         """Learn from a data set of which `prepared` is the result of `prepared`, once `transform` is decided."""
         learner, by_name = self._by_index(dataset)
         judge_settings, judge = self._judge(prepared, counting)
+        rule = with_screen_of_data(getattr(learner, "candidates", None), judge, prepared, monitor)
+        learner = learner if rule is None else replace(cast(Any, learner), candidates=rule)
         choice = None if self.reason is None else self._choice(dataset, judge_settings)
         if choice is not None:
             _log.info("%s", choice)
@@ -163,7 +175,8 @@ class LearnSpec:
         if dataset.gaps:
             found = replace(found, cost={**found.cost, **cost_of_gaps(judge)})
         reading = {option: value for option, value in self.reading.items() if value and value != "error"}
-        settings = {"method": self.method, **judge_settings, **found.settings, **by_name, **reading}
+        of_search = {name: value for name, value in found.settings.items() if name != "candidates"}  # by index
+        settings = {"method": self.method, **judge_settings, **of_search, **by_name, **reading}
         if not all(dataset.cards):
             settings["transform"] = self.transform
         return Learned(
@@ -178,8 +191,29 @@ class LearnSpec:
 
     def limits(self, dataset: Dataset) -> list[str]:
         """Return what the search leaves out because of the number of variables."""
-        found = self.learner.limits(dataset.n_variables) if isinstance(self.learner, SeparatorEvidence) else []
+        n, found = dataset.n_variables, list[str]()
+        if (
+            self.candidates.given is None
+            and not self._screens_itself
+            and self._has_candidates
+            and n > MOST_FOR_ALL_PAIRS
+        ):
+            found.append(
+                f"a screen chooses the pairs that may be edges, because there are more than {MOST_FOR_ALL_PAIRS:,} "
+                "variables: the 20 strongest partners of each, and those found on the way. candidates='all' takes all"
+            )
+        if isinstance(self.learner, SeparatorEvidence):
+            found += self.learner.limits(n)
         return [f"{self.method}: {limit}" for limit in found]
+
+    @property
+    def _has_candidates(self) -> bool:
+        return "candidates" in METHODS[self.method].settings
+
+    @property
+    def _screens_itself(self) -> bool:
+        """Whether the learner screens many variables without the option."""
+        return isinstance(self.learner, SeparatorEvidence)
 
     def explain(self, learned: Learned, edge: Edge, dataset: Dataset) -> Why:
         """Return the evidence behind one pair of a network that was learned by this call."""
@@ -243,6 +277,11 @@ class LearnSpec:
         if self.start is not None:
             start = graph_over(dataset, self.start, "start")
             placed["start"], by_name["start"] = start, named_edges(start, names)
+        if self._has_candidates:
+            rule = self.candidates.rule(names, screens_itself=self._screens_itself)
+            by_name |= self.candidates.stated(rule, names)
+            if rule is not None:
+                placed["candidates"] = rule
         return (replace(cast(Any, self.learner), **placed) if placed else self.learner), by_name
 
     def _choice(self, dataset: Dataset, judge_settings: Mapping[str, Any]) -> str:
@@ -288,6 +327,7 @@ def resolve(options: Mapping[str, Any]) -> LearnSpec:
     transform = settings.pop("transform", "auto")
     check_transform(transform)
     pairs = {name: _pairs(settings.pop(name, ())) for name in ("required", "forbidden")}
+    candidates = candidate_option(*(settings.pop(name, None) for name in OPTIONS))
     reason = None
     if method is None:
         method, reason = _chosen(test, settings)
@@ -297,6 +337,7 @@ def resolve(options: Mapping[str, Any]) -> LearnSpec:
         score = "entropy"  # both belong to the score of the paper, which has no other penalty
     of_judge = _check_settings(method, test if isinstance(test, OwnJudge) else score, settings)
     _check_constraints(method, pairs)
+    _check_candidates(method, candidates)
     own = {name: value for name, value in settings.items() if name in METHODS[method].settings}
     start = own.pop("start", None)
     return LearnSpec(
@@ -311,6 +352,7 @@ def resolve(options: Mapping[str, Any]) -> LearnSpec:
         reading=reading,
         transform=transform,
         reason=reason,
+        candidates=candidates,
     )
 
 
@@ -374,6 +416,16 @@ def _check_constraints(method: str, pairs: Mapping[str, tuple[Any, ...]]) -> Non
                 f"{name} is for methods that can respect it ({able}); {method} cannot. Drop {name}, or choose another "
                 "method."
             )
+
+
+def _check_candidates(method: str, candidates: CandidateOption) -> None:
+    """Raise InputError for candidates where the method has no such setting."""
+    if candidates and candidates.given != "all" and "candidates" not in METHODS[method].settings:
+        able = ", ".join(other for other, entry in METHODS.items() if "candidates" in entry.settings)
+        raise InputError(
+            f"candidates is for methods that search among pairs ({able}); {method} takes all of them. Drop candidates, "
+            "or choose another method."
+        )
 
 
 # Evidence behind one pair of a learned network.
