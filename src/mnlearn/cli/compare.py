@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn.cli import options
+from mnlearn.cli.candidates import CandidateOptions
 from mnlearn.cli.config import Config
 from mnlearn.cli.console import exit_interrupted, note, progress_monitor, say, show, simple_table
 from mnlearn.cli.files import reads, writes
@@ -103,6 +104,7 @@ def compare_groups_command(
     plot: Plot = None,
     learning: LearnOptions,
     judging: JudgeOptions,
+    pairs: CandidateOptions,
     _config: Config = None,
     output: OutputOptions,
 ) -> None:
@@ -127,7 +129,7 @@ def compare_groups_command(
         "n_permutations": permutations,
         "correction": correction,
     }
-    arguments |= {"seed": seed, **learning.learn_arguments(**judging.given())}
+    arguments |= {"seed": seed, **learning.learn_arguments(**judging.given(), **pairs.given())}
     with progress_monitor() as monitor:
         try:
             found = compare_groups(data, by, monitor=monitor, **arguments)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mnlearn.cli import options
+from mnlearn.cli.candidates import CandidateOptions
 from mnlearn.cli.config import Config, SaveConfig, save_config
 from mnlearn.cli.console import (
     escaped,
@@ -66,6 +67,7 @@ def learn_command(
     testing: TestOptions,
     score: options.Score = None,
     edges: EdgeOptions,
+    pairs: CandidateOptions,
     resampling: ResampleOptions,
     files: FileOptions,
     all_: Annotated[bool, flag("--all", f"List all edges, not only the first {SHOWN}.")] = False,
@@ -92,11 +94,14 @@ def learn_command(
       mnlearn learn patients.csv --discretize frequency --bins 3 --missing drop_rows
       mnlearn learn survey.csv --method mpl --required stress,headaches --forbidden stress,exercise
       mnlearn learn large.mnpack --method mpl --checkpoint run1 --workers 4
+      mnlearn learn genes.mnpack --method pc --candidates screen --k 10
       mnlearn learn small.csv --method exhaustive --score bjp --set averaging=true --json
     """
     from mnlearn import learning as library
 
-    arguments = learning.learn_arguments(score=score, **testing.given(), **edges.given(), **long_run.given())
+    arguments = learning.learn_arguments(
+        score=score, **testing.given(), **edges.given(), **pairs.given(), **long_run.given()
+    )
     resampling.check()
     files.check()
     with workers.client() as client:
