@@ -10,7 +10,7 @@ are the sum of these arrays, which numpy broadcasts.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 from math import exp, inf, log
 from time import perf_counter
@@ -20,7 +20,7 @@ import numpy as np
 
 from mnlearn._ties import preferred, tolerance
 from mnlearn.algorithms._search import Cancelled, Constraints, check_cancelled, check_parts, check_variables, ordered
-from mnlearn.algorithms.screening import CandidateRule, check_rule, closed_candidates, stated
+from mnlearn.algorithms.screening import CandidateRule, check_rule, first_candidates, stated
 from mnlearn.errors import InputError, UnsuitableError, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (
@@ -118,10 +118,10 @@ class Exhaustive:
         check_parts(judge, monitor, ("__call__",), _HINT)
         if hasattr(judge, "scan"):
             raise UnsuitableError(f"judge must be a score of graphs; a {type(judge).__name__} is a test. {_HINT}")
-        listed = closed_candidates(self.candidates, judge, monitor)
-        known = Constraints(judge.n_variables, self.required, self.forbidden, listed)
-        check_space(known)
+        known = Constraints(judge.n_variables, self.required, self.forbidden)
         try:
+            known = replace(known, candidates=first_candidates(self.candidates, judge, monitor))
+            check_space(known)
             graphs, scored = tabulate(judge, known, monitor)
         except Cancelled:
             nothing = Graph(known.n_variables, known.required)

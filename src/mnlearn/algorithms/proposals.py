@@ -185,7 +185,7 @@ class SteepestPairs:
     def _place(self, u: Any, v: Any) -> Any:
         """Return the place of the pair u < v in lexicographic order; arrays of places for arrays of ends.
 
-        Of a pair that is no candidate there is no place: an empty array.
+        A pair that is not listed has an empty array of places.
         """
         if self._listed is not None:
             return self._listed.places([(u, v)])
