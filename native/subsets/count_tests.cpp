@@ -46,8 +46,8 @@ std::size_t most_variables(const Store& store, const TestSpec& test) {
 // Along a path of sets where that serves, else by a scan.
 class CountTester : public SubsetTester {
 public:
-    CountTester(const Store& store, const TestSpec& test)
-        : store_(store), test_(test), counts_(store), most_variables_(most_variables(store, test)) {}
+    CountTester(const Store& store, const TestSpec& test, std::size_t most_variables)
+        : store_(store), test_(test), counts_(store), most_variables_(most_variables) {}
 
     void restart(std::int32_t x) override {
         counts_.restart(x);
@@ -89,7 +89,9 @@ private:
 
 SubsetTests count_tests(const Store& store, TestSpec test) {
     const auto shared = std::make_shared<const TestSpec>(std::move(test));
-    return {store.n_variables(), [&store, shared] { return std::make_unique<CountTester>(store, *shared); }};
+    const std::size_t most = most_variables(store, *shared);
+    return {store.n_variables(),
+            [&store, shared, most] { return std::make_unique<CountTester>(store, *shared, most); }};
 }
 
 }  // namespace mnlearn

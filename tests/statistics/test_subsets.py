@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from mnlearn.algorithms import HHCMN, PC
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
+from mnlearn.graphs.candidates import Candidates
 from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest
-from mnlearn.protocols import SetLevel
+from mnlearn.protocols import PairLists, SetLevel
 from mnlearn.statistics import Counts, kernels
 from monitors import Stopping
 
@@ -75,6 +76,64 @@ def test_a_level_is_that_of_one_question_at_a_time(name: str, path: str, seed: i
         assert np.array_equal(left, left.T)
         assert not any(left[pair] for pair in found)
         assert left.sum() == around.sum() - 2 * len(found)
+
+
+@pytest.mark.parametrize("name", JUDGES)
+@given(seed=st.integers(0, 2**32), n_jobs=st.integers(1, 4))
+@settings(max_examples=15, deadline=None)
+def test_a_level_of_lists_is_that_of_matrices(name: str, seed: int, n_jobs: int) -> None:
+    judge, rng = JUDGES[name](Counts(data_of(seed), n_jobs=n_jobs)), np.random.default_rng(seed)
+    n = judge.n_variables
+    listed = np.triu(rng.random((n, n)) < 0.8, 1)
+    lists = PairLists(*Candidates(n, np.flatnonzero(listed)).lists())
+    places = np.repeat(np.arange(n), np.diff(lists.starts)), lists.partners
+    listed |= listed.T
+    around = np.triu(listed & (rng.random((n, n)) < 0.9), 1)
+    around |= around.T
+    for size in range(4):
+        left, weakest = around.copy(), np.full((n, n), np.nan)
+        answer = walk_of(judge).separate(SetLevel(size, around, left, weakest), range(n), lambda _: True)
+        short, low = around[places], np.full(len(lists.partners), np.nan)
+        level = SetLevel(size, around[places], short, low, lists)
+        found = walk_of(judge).separate(level, range(n), lambda _: True)
+        if answer is None or found is None:
+            assert found is answer
+            continue
+        assert found.sets.tolist() == answer.sets.tolist()
+        assert found.log_support.tolist() == answer.log_support.tolist()
+        assert (found.asked, found.finished) == (answer.asked, answer.finished)
+        assert (short == left[places]).all()
+        assert np.array_equal(low, weakest[places], equal_nan=True)
+        apart = [y for y in range(1, n) if not around[0, y]]
+        neighbors = PairLists(*Candidates(n, np.flatnonzero(np.triu(around, 1))).lists())
+        counted = [walk_of(judge).count_separating(0, apart, one, 2, lambda _: True) for one in (around, neighbors)]
+        if counted[0] is None or counted[1] is None:
+            assert counted[0] is counted[1]
+        else:
+            assert counted[0].counts.tolist() == counted[1].counts.tolist()
+            assert list(counted[0].asked) == list(counted[1].asked)
+
+
+@pytest.mark.parametrize(
+    ("starts", "partners", "words"),
+    [
+        ([0, 1, 2], [1, 0, 0], "they end elsewhere"),
+        ([0, 1], [1], "there is not one list for each variable"),
+        ([0, 2, 1, 2], [1, 0], "one ends before it starts"),
+        ([0, 1, 1, 1], [1], "one is listed from one end only"),
+        ([0, 2, 3, 4], [2, 1, 0, 0], "a partner is out of order"),
+        ([0, 1, 2, 2], [3, 0], "a partner is out of order"),
+        ([0, 1, 1, 1], [0], "a partner is out of order"),
+    ],
+)
+def test_lists_that_the_core_cannot_follow_are_refused(starts: list[int], partners: list[int], words: str) -> None:
+    walk = Counts(Dataset.from_codes([[0, 1], [1, 0], [0, 0]])).subsets(kernels.chi2(), -3.0)
+    lists = PairLists(np.array(starts, dtype=np.int64), np.array(partners, dtype=np.int32))
+    mask, low = np.ones(len(partners), dtype=bool), np.zeros(len(partners))
+    with pytest.raises(InputError, match=words if len(starts) == 4 else "lists must hold the partners"):
+        walk.separate(SetLevel(1, mask, mask.copy(), low, lists), range(3), lambda _: True)
+    with pytest.raises(InputError, match="left must have an entry for each partner in lists; got 9"):
+        walk.separate(SetLevel(1, mask, np.ones(9, dtype=bool), low, lists), range(3), lambda _: True)
 
 
 @pytest.mark.parametrize("path", PATHS)
