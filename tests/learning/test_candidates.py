@@ -28,6 +28,11 @@ CATEGORICAL = [
 ]
 
 
+def learned_again(data: Any, given: Any) -> mn.Learned:
+    """Learn by the settings of a result."""
+    return mn.learn(data, **given)
+
+
 class Screen:
     """A screen of the survey, with its columns in another order."""
 
@@ -44,7 +49,7 @@ class Screen:
 @pytest.mark.parametrize("method", CATEGORICAL)
 def test_pairs_of_names_are_the_only_edges(method: str) -> None:
     found = mn.learn(SURVEY, method, candidates=FEW)
-    assert {frozenset(edge) for edge in found.edge_list() for edge in [(edge.u, edge.v)]} <= set(map(frozenset, FEW))
+    assert {frozenset((edge.u, edge.v)) for edge in found.edge_list()} <= set(map(frozenset, FEW))
     by_lists = mn.learn(
         SURVEY, method, candidates={"stress": ["low_mood", "headaches"], "exercise": ["fatigue"], "low_mood": []}
     )
@@ -58,7 +63,7 @@ def test_settings_are_enough_to_learn_again(method: str, given: dict[str, Any], 
     learned = mn.learn(SURVEY, method, **given)
     learned.save(tmp_path / "network.json")
     loaded = mn.load(tmp_path / "network.json")
-    again = mn.learn(SURVEY, **loaded.settings)
+    again = learned_again(SURVEY, loaded.settings)
     assert again.graph == learned.graph
     assert again.settings == learned.settings
     assert loaded.settings["candidates"] == learned.settings["candidates"]
@@ -70,12 +75,12 @@ def test_many_pairs_are_stated_as_one_string(kind: str, monkeypatch: pytest.Monk
     learned = mn.learn(SURVEY, "pc", candidates=FEW if kind == "pairs" else Screen(FEW))
     assert str(learned.settings["candidates"]).startswith("pairs:" if kind == "pairs" else "screened:")
     learned.save(tmp_path / "network.json")
-    again = mn.learn(SURVEY, **mn.load(tmp_path / "network.json").settings)
+    again = learned_again(SURVEY, mn.load(tmp_path / "network.json").settings)
     assert again.graph == learned.graph
     assert again.settings == learned.settings
     others = {name: SURVEY[name] for name in NAMES[::-1]}
     with pytest.raises(InputError, match="candidates must be of the columns of the data in their order"):
-        mn.learn(others, **learned.settings)
+        learned_again(others, learned.settings)
     broken = f"{learned.settings['candidates']}x"
     with pytest.raises(InputError, match="which was changed"):
         mn.learn(SURVEY, "pc", candidates=broken)

@@ -191,20 +191,16 @@ class LearnSpec:
 
     def limits(self, dataset: Dataset) -> list[str]:
         """Return what the search leaves out because of the number of variables."""
-        n, found = dataset.n_variables, list[str]()
-        if (
-            self.candidates.given is None
-            and not self._screens_itself
-            and self._has_candidates
-            and n > MOST_FOR_ALL_PAIRS
-        ):
-            found.append(
-                f"a screen chooses the pairs that may be edges, because there are more than {MOST_FOR_ALL_PAIRS:,} "
-                "variables: the 20 strongest partners of each, and those found on the way. candidates='all' takes all"
-            )
-        if isinstance(self.learner, SeparatorEvidence):
-            found += self.learner.limits(n)
-        return [f"{self.method}: {limit}" for limit in found]
+        learner, n = self._by_index(dataset)[0], dataset.n_variables
+        if hasattr(learner, "limits"):
+            return [f"{self.method}: {limit}" for limit in learner.limits(n)]
+        if self.candidates.given is not None or not self._has_candidates or n <= MOST_FOR_ALL_PAIRS:
+            return []
+        return [
+            f"{self.method}: a screen chooses the pairs that may be edges, because there are more than "
+            f"{MOST_FOR_ALL_PAIRS:,} variables: the 20 strongest partners of each, and those found on the way. "
+            "candidates='all' takes all"
+        ]
 
     @property
     def _has_candidates(self) -> bool:
