@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import mnlearn as mn
 from mnlearn.graphs import read_graph
 
 
@@ -33,6 +34,14 @@ def test_a_graph_file_lists_the_candidates(run: Any, data: Path, truth: Path, tm
     document = run("learn", data, "--method", "hhc-mn", "--candidates", path, "--json").document()
     assert document["edges"]
     assert {frozenset(edge) for edge in document["edges"]} <= listed
+
+
+def test_a_saved_screen_lists_the_candidates(run: Any, data: Path, tmp_path: Path) -> None:
+    mn.screen(data, k=3).save(tmp_path / "survey.screen")
+    document = run("learn", data, "--method", "pc", "--candidates", tmp_path / "survey.screen", "--json").document()
+    fresh = run("learn", data, "--method", "pc", "--candidates", "screen", "--k", "3", "--json").document()
+    assert document["edges"] == fresh["edges"]
+    assert document["settings"]["candidates"].startswith("screened:")
 
 
 def test_a_configuration_file_holds_the_options(run: Any, data: Path, tmp_path: Path) -> None:

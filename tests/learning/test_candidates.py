@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,17 @@ def test_many_pairs_are_stated_as_one_string(kind: str, monkeypatch: pytest.Monk
         mn.learn(SURVEY, "pc", candidates=broken)
 
 
+def test_a_result_of_screen_gives_what_a_screen_gives() -> None:
+    screened = mn.screen(SURVEY, k=3, statistic="g2")
+    for method in ("hhc-mn", "aracne", "l1lr", "gsmn*"):
+        test = {"test": "g2"} if METHODS[method].judge == "test" else {}
+        found = mn.learn(SURVEY, method, candidates=screened, **test)  # type: ignore[arg-type]
+        assert found.graph == mn.learn(SURVEY, method, candidates="screen", k=3, **test).graph  # type: ignore[arg-type]
+    cancelled = replace(screened, partners=replace(screened.partners, complete=False))
+    with pytest.raises(InputError, match="a screen that was not cancelled"):
+        mn.learn(SURVEY, "pc", candidates=cancelled)
+
+
 def test_a_screen_is_matched_by_name() -> None:
     found = mn.learn(SURVEY, "hhc-mn", candidates=Screen(FEW))
     assert found.graph == mn.learn(SURVEY, "hhc-mn", candidates=FEW).graph
@@ -145,6 +157,18 @@ def test_many_variables_are_screened_and_the_log_says_so(
         assert mn.learn(SURVEY, "pc", candidates="all").settings["candidates"] == "all"
     assert "screen chooses" not in caplog.text
     assert mn.learn(SURVEY, "pc", rescans=False).settings["rescans"] is False
+
+
+@pytest.mark.parametrize("method", ["lasso", "l1mb", "aracne", "pc", "mbs"])
+def test_continuous_columns_are_screened(method: str) -> None:
+    rng = np.random.default_rng(3)
+    values = rng.normal(size=(8, 200))
+    for x in range(1, 8):
+        values[x] += 0.9 * values[x - 1]
+    columns = {f"v{x}": column for x, column in enumerate(values)}
+    found = mn.learn(columns, method, candidates="screen", k=2)
+    assert {("v0", "v1"), ("v6", "v7")} <= {(edge.u, edge.v) for edge in found.edge_list()}
+    assert mn.learn(columns, method, candidates="screen", k=7).graph == mn.learn(columns, method).graph
 
 
 def test_few_variables_have_no_candidates_in_their_settings() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 from mnlearn.cli.files import reads
@@ -35,8 +36,14 @@ class CandidateOptions(OptionGroup):
 
 def _source(text: str | None) -> Any:
     """Return the word, or what the file holds."""
-    if text in (None, "screen", "all"):
+    if text is None or text in ("screen", "all"):
         return text
+    from mnlearn.results.screened import MARK, Screened
+
+    if Path(text).is_file():
+        with Path(text).open("rb") as file:
+            if file.read(len(MARK)) == MARK:
+                return Screened.load(text)
     from mnlearn.graphs.formats import read_graph
 
     return [(u, v) for u, v, _ in read_graph(text).named_edges()]

@@ -20,9 +20,9 @@ from mnlearn.algorithms.screening import CandidateRule, Screening
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, iterates, true_or_false, unknown_name, whole_number
 from mnlearn.graphs.candidates import Candidates, every_pair, keys_of
+from mnlearn.learning.counting import Counting
 from mnlearn.protocols import Monitor
-from mnlearn.statistics.correlation_screen import CorrelationScreen
-from mnlearn.statistics.counts import Counts
+from mnlearn.statistics.screening import ScreenRule
 
 _log = logging.getLogger("mnlearn.learning")
 
@@ -187,6 +187,8 @@ def _listed(pairs: Sequence[Any], names: Sequence[str]) -> Candidates:
 def _over(screened: NamedCandidates, names: Sequence[str]) -> Candidates:
     """Return the candidates of a screen over these names, which must be those of the screen in any order."""
     place, listed = {name: x for x, name in enumerate(names)}, screened.candidates()
+    if not getattr(screened, "complete", True):
+        raise InputError("candidates must come from a screen that was not cancelled; this one was. Screen again.")
     for name in screened.names:
         if name not in place:
             raise unknown_name("candidates must be screened from the columns of the data: column", name, names)
@@ -229,9 +231,11 @@ def _checksum(names: Sequence[str]) -> str:
     return f"{len(names)}-{crc32(chr(0).join(names).encode()):08x}"
 
 
-def with_screen_of_data(rule: CandidateRule, judge: object, dataset: Dataset, monitor: Monitor) -> CandidateRule:
+def with_screen_of_data(
+    rule: CandidateRule, judge: object, dataset: Dataset, counting: Counting, monitor: Monitor
+) -> CandidateRule:
     """Return a rule with the strongest pairs of the data, where the judge weighs no pairs: it chooses neighbours."""
     if not isinstance(rule, Screening) or rule.listed is not None or not hasattr(judge, "neighborhood"):
         return rule
-    statistics = Counts(dataset) if all(dataset.cards) else CorrelationScreen(dataset)
-    return replace(rule, listed=statistics.screen(rule.k, monitor=monitor).candidates())
+    here = Counting(counting.n_jobs, checkpoint=counting.checkpoint)  # workers get models to fit, not pairs to count
+    return replace(rule, listed=here.screen(dataset, ScreenRule(k=rule.k), monitor).candidates())

@@ -166,7 +166,7 @@ class LearnSpec:
         """Learn from a data set of which `prepared` is the result of `prepared`, once `transform` is decided."""
         learner, by_name = self._by_index(dataset)
         judge_settings, judge = self._judge(prepared, counting)
-        rule = with_screen_of_data(getattr(learner, "candidates", None), judge, prepared, monitor)
+        rule = with_screen_of_data(getattr(learner, "candidates", None), judge, prepared, counting, monitor)
         learner = learner if rule is None else replace(cast(Any, learner), candidates=rule)
         choice = None if self.reason is None else self._choice(dataset, judge_settings)
         if choice is not None:
