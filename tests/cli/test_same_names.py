@@ -27,7 +27,7 @@ CALLS: dict[str, tuple[Callable[..., Any], ...]] = {
     "predict": (predictions,),
     "evaluate": (mn.evaluate, mn.validate),
     "compare": (mn.compare,),
-    "compare-groups": (mn.compare_groups,),
+    "compare-groups": (mn.compare_groups, mn.learn),
     "simulate": (simulate, GibbsPlan),
 }
 OF_ALL = {"json", "debug", "help", "set", "all", "config", "save_config", "out", "list", "cluster", "workers"}
@@ -46,7 +46,7 @@ def test_options_are_named_like_arguments(name: str) -> None:
         words = [
             word.lstrip("-").replace("-", "_") for word in parameter.opts if not word.startswith("-") or "--" in word
         ]
-        accepted = {w for word in words for w in (word, f"{word}s")}
+        accepted = {w for word in words for w in (word, f"{word}s", word.removeprefix("no_"))}
         assert accepted & arguments, f"{name} has {parameter.opts}"
 
 

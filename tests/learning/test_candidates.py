@@ -18,6 +18,7 @@ from mnlearn.learning import candidates as option
 from mnlearn.learning.registry import METHODS
 from mnlearn.learning.spec import resolve
 from mnlearn.simulate import example
+from mnlearn.statistics import Counts
 
 SURVEY = example(400, seed=1).columns()
 NAMES = list(SURVEY)
@@ -169,6 +170,20 @@ def test_continuous_columns_are_screened(method: str) -> None:
     found = mn.learn(columns, method, candidates="screen", k=2)
     assert {("v0", "v1"), ("v6", "v7")} <= {(edge.u, edge.v) for edge in found.edge_list()}
     assert mn.learn(columns, method, candidates="screen", k=7).graph == mn.learn(columns, method).graph
+
+
+def test_a_setting_k_of_a_judge_of_the_caller_stays_its_own() -> None:
+    class Nearest(mn.GTest):
+        """A test with a setting of that name."""
+
+        def __init__(self, data: Any, k: int = 1) -> None:
+            super().__init__(Counts(data), alpha=0.05 / k)
+
+    for given in ({}, {"candidates": "screen"}):
+        learned = mn.learn(SURVEY, "pc", test=Nearest, k=5, **given)  # type: ignore[arg-type]
+        assert learned.settings["k"] == 5
+    with pytest.raises(InputError, match="k is for candidates='screen'"):
+        mn.learn(SURVEY, "pc", test="g2", k=5)
 
 
 def test_few_variables_have_no_candidates_in_their_settings() -> None:

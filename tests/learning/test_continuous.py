@@ -110,7 +110,7 @@ def test_required_and_forbidden_edges_are_given_by_name() -> None:
         ("lasso", {"n_folds": 3}, "n_folds is for penalty='cv'; got penalty='ebic', which accepts gamma"),
         ("lasso", {"penalty": "cv", "gamma": 1.0}, "gamma is for penalty='ebic'; got penalty='cv'"),
         ("lasso", {"colour": 1}, "lasso has no setting 'colour'.* its judge accepts alpha, false_neighbors"),
-        ("l1mb", {"gamma": 1.0}, "l1mb has no setting 'gamma'; it accepts combine, forbidden, required"),
+        ("l1mb", {"gamma": 1.0}, "l1mb has no setting 'gamma'; it accepts candidates, combine, forbidden, required"),
         ("glasso", {"penalty": "bic"}, "penalty 'bic' does not exist"),
     ],
 )

@@ -30,7 +30,7 @@ def test_settings_are_those_of_the_classes() -> None:
     assert SCORES["mpl"].settings == ("prior_cell", "sample_size", "graph_prior")
     assert SCORES["bjp"].settings == ("prior", "order")
     assert SCORES["entropy"].settings == SCORES["evidence"].settings == ()
-    assert METHODS["gsmn"].settings == {"ahead": 1024, "keep_trace": False}
+    assert METHODS["gsmn"].settings == {"ahead": 1024, "keep_trace": False, "candidates": None}
     assert METHODS["mbs"].judge_settings("ebic") == ("gamma",)
     assert METHODS["glasso"].judge_settings(None)[:2] == ("penalty", "gamma")
     assert "n_permutations" in METHODS["pc"].judge_settings(None)

@@ -123,13 +123,9 @@ def compare_groups_command(
 
     if plot is not None:
         check_picture("--plot", plot)
-    arguments: dict[str, Any] = {
-        "groups": group or None,
-        "adjust": adjust or (),
-        "n_permutations": permutations,
-        "correction": correction,
-    }
-    arguments |= {"seed": seed, **learning.learn_arguments(**judging.given(), **pairs.given())}
+    arguments: dict[str, Any] = {"groups": group or None, "adjust": adjust or ()}
+    arguments |= {"n_permutations": permutations, "correction": correction, "seed": seed}
+    arguments |= learning.learn_arguments(**judging.given(), **pairs.given())
     with progress_monitor() as monitor:
         try:
             found = compare_groups(data, by, monitor=monitor, **arguments)

@@ -183,6 +183,8 @@ class LearnSpec:
             found = replace(found, cost={**found.cost, **cost_of_gaps(judge)})
         reading = {option: value for option, value in self.reading.items() if value and value != "error"}
         of_search = {name: value for name, value in found.settings.items() if name != "candidates"}  # by index
+        if "k" in judge_settings:  # of the caller's judge: that of the screen is the default
+            by_name.pop("k", None)
         settings = {"method": self.method, **judge_settings, **of_search, **by_name, **reading}
         if not all(dataset.cards):
             settings["transform"] = self.transform
@@ -318,14 +320,7 @@ def resolve(options: Mapping[str, Any]) -> LearnSpec:
         If the method does not accept an option, or its value breaks a rule.
     """
     reading, settings = split_options(options)
-    if reading.get("columns") is not None:
-        reading["columns"] = tuple_of("columns", cast(Any, reading["columns"]), "names")
-    if reading.get("names") is not None:
-        reading["names"] = tuple_of("names", cast(Any, reading["names"]), "names")
-    if "missing_values" in reading:
-        reading["missing_values"] = tuple_of("missing_values", reading["missing_values"], "values")
-    if "drop" in reading:
-        reading["drop"] = tuple_of("drop", reading["drop"], "names")
+    _fix_lists(reading)
     method, test, score = (settings.pop(name, None) for name in ("method", "test", "score"))
     transform = settings.pop("transform", "auto")
     check_transform(transform)
@@ -338,9 +333,9 @@ def resolve(options: Mapping[str, Any]) -> LearnSpec:
     test, score = _checked_judge(method, test, score, transform)
     if method == "mbs" and score is None and not settings.keys().isdisjoint(("regularization", "choose")):
         score = "entropy"  # both belong to the score of the paper, which has no other penalty
+    candidates = _taken_candidates(method, test if isinstance(test, OwnJudge) else score, settings)
     of_judge = _check_settings(method, test if isinstance(test, OwnJudge) else score, settings)
     _check_constraints(method, pairs)
-    _check_candidates(method, candidates)
     own = {name: value for name, value in settings.items() if name in METHODS[method].settings}
     start = own.pop("start", None)
     return LearnSpec(
@@ -357,6 +352,18 @@ def resolve(options: Mapping[str, Any]) -> LearnSpec:
         reason=reason,
         candidates=candidates,
     )
+
+
+def _fix_lists(reading: DataOptions) -> None:
+    """Turn the options that hold several names or values into tuples."""
+    if reading.get("columns") is not None:
+        reading["columns"] = tuple_of("columns", cast(Any, reading["columns"]), "names")
+    if reading.get("names") is not None:
+        reading["names"] = tuple_of("names", cast(Any, reading["names"]), "names")
+    if "missing_values" in reading:
+        reading["missing_values"] = tuple_of("missing_values", reading["missing_values"], "values")
+    if "drop" in reading:
+        reading["drop"] = tuple_of("drop", reading["drop"], "names")
 
 
 def _chosen(test: object, settings: Mapping[str, Any]) -> tuple[str, str]:
@@ -421,14 +428,22 @@ def _check_constraints(method: str, pairs: Mapping[str, tuple[Any, ...]]) -> Non
             )
 
 
-def _check_candidates(method: str, candidates: CandidateOption) -> None:
-    """Raise InputError for candidates where the method has no such setting."""
+def _taken_candidates(method: str, judge: str | OwnJudge | None, settings: dict[str, Any]) -> CandidateOption:
+    """Take the candidates out of the settings; a k that is a setting of the caller's judge stays.
+
+    Raise InputError where the method has no candidates.
+    """
+    given = {name: settings.pop(name, None) for name in OPTIONS}
+    if given["k"] is not None and isinstance(judge, OwnJudge) and "k" in judge.settings:
+        settings["k"], given["k"] = given["k"], None
+    candidates = candidate_option(**given)
     if candidates and candidates.given != "all" and "candidates" not in METHODS[method].settings:
         able = ", ".join(other for other, entry in METHODS.items() if "candidates" in entry.settings)
         raise InputError(
             f"candidates is for methods that search among pairs ({able}); {method} takes all of them. Drop candidates, "
             "or choose another method."
         )
+    return candidates
 
 
 # Evidence behind one pair of a learned network.
