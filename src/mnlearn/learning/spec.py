@@ -325,7 +325,6 @@ def resolve(options: Mapping[str, Any]) -> LearnSpec:
     transform = settings.pop("transform", "auto")
     check_transform(transform)
     pairs = {name: _pairs(settings.pop(name, ())) for name in ("required", "forbidden")}
-    candidates = candidate_option(*(settings.pop(name, None) for name in OPTIONS))
     reason = None
     if method is None:
         method, reason = _chosen(test, settings)
