@@ -189,6 +189,8 @@ def test_the_odds_of_all_pairs_of_many_variables_are_refused(monkeypatch: pytest
 class Screened(HybridEvidence):
     """A judge that lists all pairs by itself."""
 
+    can_screen = True
+
     def strongest(self, k: int, monitor: Any = SILENT) -> Candidates:  # noqa: ARG002
         pairs = self.pairs(
             range(self.n_variables - 1), [frozenset()] * (self.n_variables - 1), _later(self.n_variables)
@@ -212,6 +214,13 @@ def test_judges_that_screen_by_themselves_find_the_same(network: str, monkeypatc
     found = SeparatorEvidence(effort="standard").learn(judge)
     assert len({*found.graph.edges} ^ {*whole.edges}) <= 1
     assert found.cost["candidate_pairs"] > 0
+
+
+def test_statistics_without_a_screen_are_ranked_by_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_candidate_pairs, "MOST_FOR_ALL_PAIRS", 10)
+    monkeypatch.setattr(_candidate_pairs, "MOST_FOR_EVIDENCE", 10)
+    monkeypatch.setattr(HybridEvidence, "can_screen", False)
+    assert SeparatorEvidence().learn(judge_of(grid(4, 4), 2000, 5, 0.7)).graph == grid(4, 4)
 
 
 def test_the_odds_of_a_sample_are_those_of_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,7 @@ def strongest_pairs(
     n = judge.n_variables
     k = listed_partners(n) if screening is None else screening.k
     listed = None if screening is None else screening.listed
-    if listed is None and (n <= MOST_FOR_EVIDENCE or not hasattr(judge, "strongest")):
+    if listed is None and (n <= MOST_FOR_EVIDENCE or not getattr(judge, "can_screen", False)):
         strongest = StrongestPairs(n, k)
         for x, row in _marginal_rows(judge, range(n - 1), [range(x + 1, n) for x in range(n - 1)], monitor):
             strongest.add(x, row)

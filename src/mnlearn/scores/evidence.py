@@ -204,6 +204,11 @@ class HybridEvidence(PairwiseEvidence):
         self.work.book(scans=int(narrow.sum()), fits=0, fallbacks=0)
         return found
 
+    @property
+    def can_screen(self) -> bool:
+        """Whether the statistics find the strongest partners by themselves."""
+        return hasattr(self.statistics, "screen")
+
     def strongest(self, k: int, monitor: Monitor = SILENT) -> Candidates:
         """Return the pairs that are among the k strongest of either variable by G²."""
         return screened_pairs(self.statistics, k, monitor)

@@ -151,6 +151,11 @@ class GaussianEvidence(Decomposed):
         object.__setattr__(fitted, "work", self.work)
         return fitted
 
+    @property
+    def can_screen(self) -> bool:
+        """Whether the statistics find the strongest partners by themselves."""
+        return hasattr(self.moments, "screen")
+
     def strongest(self, k: int, monitor: Monitor = SILENT) -> Candidates:
         """Return the pairs that are among the k strongest of either variable by correlation."""
         return screened_pairs(self.moments, k, monitor)
