@@ -344,8 +344,7 @@ def evaluate(learned: object, truth: object, *, kinds: Sequence[str] | None = No
         raise InputError("learned and truth must both have names, or neither; got one of each. Name both.")
     found = compare_edges(one, other)
     chosen = () if kinds is None and other.n_variables > SCORED_UP_TO else kinds
-    scores = {} if chosen is not None and not list(chosen) else ev_scores(one, other, chosen)
-    return Evaluation(other.n_variables, one.n_edges, other.n_edges, found, scores)
+    return Evaluation(other.n_variables, one.n_edges, other.n_edges, found, ev_scores(one, other, chosen))
 
 
 def _graph(argument: str, given: object) -> Graph | NamedGraph:

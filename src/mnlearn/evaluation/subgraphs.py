@@ -76,7 +76,10 @@ def ev_scores(learned: Graph, truth: Graph, kinds: Sequence[str] | None = None) 
     SubgraphScore(e=None, v=None, n_subgraphs=0)
     """
     check_same_variables(learned, truth)
-    return SubgraphScorer(truth, kinds)(learned)
+    if kinds is not None:
+        check_listed("kinds", kinds, "kinds of subgraphs")
+        kinds = list(kinds)
+    return {} if kinds == [] else SubgraphScorer(truth, kinds)(learned)
 
 
 class SubgraphScorer:

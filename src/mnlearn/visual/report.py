@@ -210,7 +210,8 @@ def _context(learned: Learned, shown: _Shown, source: str | None, computed: Comp
         "colors": [whole.color(x) for x in range(len(whole.names))],
         "run_again": run_again(learned, source),
         "settings": settings_rows(learned),
-        "sections": [report_large.degree_section(whole)] * (packed is not None) + [missing] * (missing is not None),
+        "sections": ([] if packed is None else [report_large.degree_section(whole)])
+        + [missing] * (missing is not None),
         "cost": _capital(learned.cost_in_words),
         "weights": "" if picture.weights is None else picture.weights.words,
         "versions": versions(),
