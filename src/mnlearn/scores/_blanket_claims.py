@@ -13,7 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from mnlearn.errors import InputError, UnsuitableError
+from mnlearn.errors import InputError, UnsuitableError, check_room
 from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.protocols import (
     BatchedPosterior,
@@ -36,6 +36,13 @@ probability does.
 def claims(posterior: IndependencePosterior, xs: Sequence[int], blankets: Sequence[VarSet]) -> FloatArray:
     """Return log Pr of the claim of each blanket about x and every other variable  [BJP18, Eq. 8]; 0 at x."""
     return weigh(posterior, xs, blankets, members_mask(xs, blankets, posterior.n_variables))
+
+
+def check_pairs_fit(n_variables: int) -> None:
+    """Raise InputError if the claims and parts of all pairs need more memory than there is."""
+    advice = "Choose fewer columns, or a method that stores none: mpl, sep, gsmn*."
+    what = f"the parts of every pair of {n_variables:,} variables"
+    check_room("posterior", 17.0 * n_variables**2, what, advice)
 
 
 def bare_claims(posterior: IndependencePosterior) -> FloatArray | None:

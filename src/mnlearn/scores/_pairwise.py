@@ -14,12 +14,11 @@ from math import inf
 
 import numpy as np
 
-from mnlearn.errors import InputError, check_room
+from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, VarSet
-from mnlearn.scores._blanket_claims import bare_claims, members_mask, require_variables, weigh
+from mnlearn.scores._blanket_claims import bare_claims, check_pairs_fit, members_mask, require_variables, weigh
 
-_FEWER = "Choose fewer columns, or a method that stores none: mpl, sep, gsmn*."
 _BLOCK = 128  # variables asked at once: bounds the memory of what is asked
 
 
@@ -42,8 +41,7 @@ class PairwiseState(ABC):
 
     def __init__(self, posterior: IndependencePosterior, graph: Graph) -> None:
         require_variables(graph, posterior.n_variables)
-        n = graph.n_variables
-        check_room("posterior", 17.0 * n * n, f"the parts of every pair of {n:,} variables", _FEWER)
+        check_pairs_fit(graph.n_variables)
         self._posterior, self._graph = posterior, graph
         self._proposal: Proposal | None = None
         self._recomputed = self._scanned = 0

@@ -23,6 +23,7 @@ from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, Indices, IntArray, VarSet
 from mnlearn.scores._blanket_claims import (
     bare_claims,
+    check_pairs_fit,
     claims,
     log_odds,
     members_mask,
@@ -169,6 +170,7 @@ class BJPState(PairwiseState):
 
     def __init__(self, score: BJPScore, graph: Graph) -> None:
         require_variables(graph, score.n_variables)
+        check_pairs_fit(graph.n_variables)
         self._score = score
         visits = score.visit_order(graph)
         self._order = [score.key(x, graph.neighbors(x)) for x in visits]
