@@ -80,15 +80,9 @@ def measured(kind: str, n: int, n_rows: int, path: str, n_threads: int) -> Line:
     scan.lists.lists()
     whole += screen + time.process_time() - start
     pairs = n * (n - 1) / 2
-    return Line(
-        kind,
-        n,
-        n_rows,
-        path,
-        *(1e9 * seconds / pairs for seconds in (bare, screen, whole)),
-        100 * scan.pairs.n_scored / pairs,
-        wall,
-    )
+    bare, screen, whole = (1e9 * seconds / pairs for seconds in (bare, screen, whole))
+    scored = 100 * scan.pairs.n_scored / pairs
+    return Line(kind, n, n_rows, path, bare=bare, screen=screen, whole=whole, scored=scored, wall=wall)
 
 
 def main() -> None:

@@ -125,4 +125,11 @@ float LeastStatistic::operator()(float equivalent) const {
     return std::max(equivalent * (1.0f - 1e-6f), statistics_[place]);
 }
 
+float LeastStatistics::operator()(float equivalent, double dof) const {
+    if (dof < 1.0 || dof > static_cast<double>(kFew)) return equivalent * (1.0f - 1e-6f);
+    const auto place = static_cast<std::size_t>(dof);
+    std::call_once(made_[place], [&] { of_few_[place] = std::make_unique<const LeastStatistic>(dof); });
+    return (*of_few_[place])(equivalent);
+}
+
 }  // namespace mnlearn

@@ -1,6 +1,10 @@
 // Test statistics on one scale: tables with more degrees of freedom have larger statistics by chance alone.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <mutex>
 #include <vector>
 
 namespace mnlearn {
@@ -19,6 +23,17 @@ private:
     static constexpr float kStep = 0.25f;
     static constexpr std::size_t kSteps = 4000;
     std::vector<float> statistics_;  // for multiples of the step; none for one degree of freedom
+};
+
+// Those of few degrees of freedom, each made at its first use, by any thread.
+class LeastStatistics {
+public:
+    float operator()(float equivalent, double dof) const;
+
+private:
+    static constexpr std::size_t kFew = 64;
+    mutable std::array<std::unique_ptr<const LeastStatistic>, kFew + 1> of_few_;
+    mutable std::array<std::once_flag, kFew + 1> made_;
 };
 
 }  // namespace mnlearn

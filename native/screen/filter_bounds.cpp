@@ -23,19 +23,26 @@ StatisticBound with_rarest_apart(std::span<const double> x, std::span<const Size
 }  // namespace
 
 StatisticBound likelihood_bound(std::span<const double> x, std::span<const SizeRange> y, double n_rows, double g2) {
-    std::array<SizeRange, kMostCells> cells;
+    struct Cell {
+        double steady;  // u² is at most X² over this
+        double high;    // largest expected count
+    };
+    std::array<Cell, kMostCells> cells;
     std::size_t n_cells = 0;
     for (const double r : x)
-        for (const SizeRange& c : y) cells[n_cells++] = {r * c.low / n_rows, r * c.high / n_rows};
+        for (const SizeRange& c : y) {
+            const double free = (1.0 - r / n_rows) * (1.0 - c.low / n_rows);
+            cells[n_cells++] = {r * c.low / (n_rows * free), r * c.high / n_rows};
+        }
     std::sort(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(n_cells),
-              [](const SizeRange& a, const SizeRange& b) { return a.low < b.low; });
+              [](const Cell& a, const Cell& b) { return a.steady < b.steady; });
     StatisticBound best{0.5, 0.0};
     const auto take = [&](const StatisticBound& bound) {
         if (bound.slope * g2 - bound.offset > best.slope * g2 - best.offset) best = bound;
     };
     double apart = 0.0;
     for (std::size_t k = 0; k < n_cells && apart < 0.5 * g2; apart += cells[k++].high) {
-        const double factor = excess_factor(std::sqrt(g2 / cells[k].low));
+        const double factor = excess_factor(std::sqrt(g2 / cells[k].steady));
         take({1.0 / factor, apart / factor});
     }
     if (x.size() == 2 && y.size() == 2) take(with_rarest_apart(x, y, n_rows, g2));

@@ -36,13 +36,17 @@ PairScreen::PairScreen(const Store& store, PartnerLists& lists, KernelSpec kerne
       scores_(store, kernel_) {
     for (const ScreenClass& some : classes_)
         for (std::size_t place = 0; place < some.size(); ++place) scores_.prepare(some[place], some.n_states());
-    for (const std::size_t dof : {1, 2, 4}) least_[dof] = std::make_unique<const LeastStatistic>(dof);
 }
 
 // The statistic that a pair needs, at least, for evidence as high as a bar. Information is that of G² over 2 N.
 float PairScreen::statistic_bar(float bar, std::size_t dof) const {
     if (kernel_.name == KernelName::mi) return bar * (2.0f - 1e-6f) * static_cast<float>(store_.n_rows());
-    return (*least_[dof])(bar);
+    return least_(bar, static_cast<double>(dof));
+}
+
+// What the kernel must give for evidence as high as a bar, at least.
+float PairScreen::needed(float bar, double dof) const {
+    return kernel_.name == KernelName::mi ? bar * (1.0f - 1e-6f) : least_(bar, dof);
 }
 
 float PairScreen::evidence(double statistic, double dof) const {
@@ -188,8 +192,6 @@ void PairScreen::scan_piece(const Piece& piece) {
 
 void PairScreen::score(const Piece& piece, std::span<const ScreenSurvivor> survivors) {
     const ScreenClass &xs = *piece.x, &ys = *piece.y;
-    const std::size_t dof = xs.n_planes() * ys.n_planes();
-    const bool rescaled = dof > 1 && kernel_.name != KernelName::mi;
     std::uint64_t n_scored = 0;
     for (const ScreenSurvivor& found : survivors) {
         if (found.y >= ys.size() || (piece.triangle() && found.y <= found.x)) continue;
@@ -198,7 +200,7 @@ void PairScreen::score(const Piece& piece, std::span<const ScreenSurvivor> survi
         ++n_scored;
         const float low = std::min(lists_.bar(static_cast<std::size_t>(x.variable)),
                                    lists_.bar(static_cast<std::size_t>(y.variable)));
-        if (score.statistic < (rescaled ? (*least_[dof])(low) : low * (1.0f - 1e-6f))) continue;
+        if (score.statistic < needed(low, score.dof)) continue;
         lists_.push(x.variable, y.variable, evidence(score.statistic, score.dof));
     }
     n_scored_ += n_scored;
@@ -238,7 +240,8 @@ void PairScreen::scan_ys(std::int32_t x, std::span<const std::int32_t> ys) {
     for (std::size_t k = 0; k < ys.size(); ++k) {
         const float low =
             std::min(lists_.bar(static_cast<std::size_t>(x)), lists_.bar(static_cast<std::size_t>(ys[k])));
-        if (out[k] >= low * (1.0f - 1e-6f)) lists_.push(x, ys[k], evidence(out[k], out[ys.size() + k]));
+        const double dof = out[ys.size() + k];
+        if (out[k] >= needed(low, dof)) lists_.push(x, ys[k], evidence(out[k], dof));
     }
     n_scored_ += ys.size();
 }

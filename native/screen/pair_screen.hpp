@@ -53,6 +53,7 @@ private:
     void scan_ys(std::int32_t x, std::span<const std::int32_t> ys);
     void score(const Piece& piece, std::span<const ScreenSurvivor> survivors);
     float evidence(double statistic, double dof) const;
+    float needed(float bar, double dof) const;
     float statistic_bar(float bar, std::size_t dof) const;
 
     const Store& store_;
@@ -61,7 +62,7 @@ private:
     std::array<ScreenClass, kScreenPlanes> classes_;
     std::vector<std::int32_t> others_;
     TableScores scores_;
-    std::array<std::unique_ptr<const LeastStatistic>, 5> least_;  // by degrees of freedom
+    LeastStatistics least_;
     std::atomic<std::uint64_t> n_scored_ = 0;
 
     PairScreen(const Store& store, PartnerLists& lists, KernelSpec kernel, ScreenVariables variables, int n_threads);

@@ -20,9 +20,10 @@ def table(data: Dataset, x: int, y: int) -> NDArray[np.int64]:
         rows &= True if observed is None else observed
     weights = np.ones(data.n_records, dtype=np.int64) if data.repeats is None else data.repeats
     counts = np.zeros((data.cards[x], data.cards[y]), dtype=np.int64)
-    np.add.at(counts, (data.columns[x][rows], data.columns[y][rows]), weights[rows])
+    codes = [np.asarray(data.columns[v][rows], dtype=np.int64) for v in (x, y)]
+    np.add.at(counts, tuple(codes), weights[rows])
     counts = counts[counts.sum(axis=1) > 0]
-    return counts[:, counts.sum(axis=0) > 0]
+    return np.asarray(counts[:, counts.sum(axis=0) > 0])
 
 
 def evidence(counts: NDArray[np.int64], statistic: str) -> float:

@@ -205,7 +205,7 @@ def test_hardly_any_data(n: int, n_rows: int) -> None:
 
 
 def test_constant_columns_have_no_partners() -> None:
-    columns = [
+    columns: list[np.ndarray] = [
         np.zeros(100, dtype=np.uint8),
         np.arange(100) % 2,
         np.arange(100) // 2 % 2,
@@ -370,5 +370,5 @@ def test_continuous_gaps() -> None:
 def test_least_correlation_is_the_reverse() -> None:
     r = np.array([0.0, 0.1, 0.9])
     for statistic in ("g2", "x2", "mi"):
-        values = correlation_evidence(r, 50, statistic)  # type: ignore[arg-type]
-        np.testing.assert_allclose(least_correlation(values, 50, statistic), r, atol=1e-6)  # type: ignore[arg-type]
+        values = correlation_evidence(r, 50, statistic)
+        np.testing.assert_allclose(least_correlation(values, 50, statistic), r, atol=1e-6)
