@@ -6,7 +6,7 @@
 //   pairwise    D = sum d_s, V = sum v_s:   D^2 / (2V + 1) - ln(2V + 1) / 2     one step from no dependence
 //   full table  sum d_s^2 / (2 v_s) less a price for each stratum
 //
-// The larger of the two is the promise of y. It ranks candidates and is no evidence: these are weighed later.
+// The larger of the two is the promise of y. It only ranks candidates; they are weighed later.
 #pragma once
 
 #include <cstdint>

@@ -31,6 +31,7 @@ def screen_command(
     reading: InputOptions,
     transform: options.Transform = None,
     jobs: options.Jobs = None,
+    device: options.Device = None,
     workers: ClusterOptions,
     long_run: RunOptions,
     output: OutputOptions,
@@ -47,7 +48,7 @@ def screen_command(
     """
     from mnlearn.learning import screen
 
-    settings = options.drop_none(threshold=threshold, statistic=statistic, columns=column, n_jobs=jobs)
+    settings = options.drop_none(threshold=threshold, statistic=statistic, columns=column, n_jobs=jobs, device=device)
     if k is not None or threshold is not None:
         settings["k"] = k
     arguments = reading.arguments(**long_run.given()) | options.transform_argument(transform) | settings

@@ -76,7 +76,7 @@ class CandidateOption:
 
     def __bool__(self) -> bool:
         """Whether any option was given."""
-        return self != CandidateOption()
+        return self.given is not None or self.k is not None or self.rescans is not None
 
     def rule(self, names: Sequence[str], *, screens_itself: bool) -> CandidateRule:
         """Return the candidates of a learner by index; None for its default, all pairs.
@@ -172,7 +172,7 @@ def _listed(pairs: Sequence[Any], names: Sequence[str]) -> Candidates:
     place = {name: x for x, name in enumerate(names)}
     ends = np.empty((len(pairs), 2), dtype=np.int64)
     for row, pair in enumerate(pairs):
-        if not isinstance(pair, tuple) or len(pair) != 2 or pair[0] == pair[1]:
+        if not isinstance(pair, tuple) or len(pair) != 2 or (isinstance(pair[0], str) and pair[0] == pair[1]):
             raise InputError(
                 f"candidates must hold pairs of two different variables by name; got {pair!r:.80}. "
                 f"Write for example [({names[0]!r}, {names[-1]!r})]."

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from time import process_time
-from typing import Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 
@@ -52,7 +52,6 @@ from mnlearn.results.groups import (
     PairDifference,
 )
 from mnlearn.results.learned import Learned
-from mnlearn.statistics.device_samples import CountedSample, DeviceSamples
 from mnlearn.statistics.edge_weights import EdgeWeights
 from mnlearn.statistics.group_tests import (
     Correction,
@@ -62,6 +61,9 @@ from mnlearn.statistics.group_tests import (
     corrected,
     network_tests,
 )
+
+if TYPE_CHECKING:
+    from mnlearn.statistics.device_samples import CountedSample
 
 _MOST_GROUPS = 10  # a permutation learns as many networks as the square of the number of groups
 _LONG = 10.0  # seconds of CPU time that are worth a note
@@ -168,6 +170,8 @@ def compare_groups(
     if device is None:
         answers = run(permutation, seeds, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor)
     else:
+        from mnlearn.statistics.device_samples import DeviceSamples
+
         samples = DeviceSamples(rows.pool, device)
         answers = samples.learned(permutation.counted, seeds, permutation.parts, n_jobs=n_jobs, monitor=monitor)
     permuted = list(answers)

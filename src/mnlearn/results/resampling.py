@@ -29,11 +29,11 @@ from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.parallel import run
 from mnlearn.protocols import SILENT, Monitor, Result
 from mnlearn.results.edges import pair_support
-from mnlearn.statistics.device_samples import CountedSample, DeviceSamples
 
 if TYPE_CHECKING:
     from mnlearn.results.explain import Recipe
     from mnlearn.results.learned import Learned
+    from mnlearn.statistics.device_samples import CountedSample, DeviceSamples
 
 Sampling: TypeAlias = Literal["subsamples", "bootstrap", "halves"]
 SHARE = 0.632  # of the rows, in subsamples
@@ -133,6 +133,8 @@ def resampled(
     if device is not None:
         if client is not None:
             raise InputError("device and client exclude each other; got both. Leave one of them out.")
+        from mnlearn.statistics.device_samples import DeviceSamples
+
         samples = DeviceSamples(data, device)
         learn_all = partial(_on_device, task, samples, n_jobs=n_jobs, monitor=monitor)
     with open_checkpoint(checkpoint, resume, data.fingerprint(), repr(recipe), sampling, seed) as journal:

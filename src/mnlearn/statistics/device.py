@@ -61,7 +61,7 @@ def open_device(name: object) -> Any:
 
 @contextmanager
 def device_errors(device: Any) -> Iterator[None]:
-    """Turn errors of a GPU into a DeviceError with the way out."""
+    """Turn errors of a GPU into a DeviceError with a remedy."""
     import torch
 
     try:

@@ -28,9 +28,9 @@ Answer = TypeVar("Answer")
 
 
 class CountedSample(NamedTuple, Generic[Item]):
-    """What determines a sample, and the counts of the pairs in each part of it; none if the device is to count them.
+    """The seed or the like of a sample, and the counts of the pairs in each of its parts, as for `CountedPairs`.
 
-    The counts are those of `CountedPairs`.
+    There are no counts if the device is to count while the network is learned.
     """
 
     item: Item
