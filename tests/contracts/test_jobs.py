@@ -125,6 +125,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     ).support_.tolist(),
     "mnlearn.learning.pairs.independence_test": lambda n: mn.independence_test(table(), "x0", "x1", n_jobs=n),
     "mnlearn.learning.pairs.dependences": lambda n: mn.dependences(table(), n_jobs=n),
+    "mnlearn.learning.screens.screen": lambda n: mn.screen(table(), n_jobs=n).partners.evidence.tobytes(),
     "mnlearn.simulate.sampling.sample": lambda n: sample(
         agreement_factors(path(4), 1.0), 40, 1, method="gibbs", n_jobs=n
     ).codes.tobytes(),
