@@ -76,7 +76,9 @@ CASES = (
         ("net.graphml", "net.html", "net.svg", "run.toml"),
         loose=("net.html",),
     ),
-    Case("screen survey.csv -k 3 --checkpoint kept --out found.mns", ("kept", "found.mns"), "--resume", False, ("kept",)),
+    Case(
+        "screen survey.csv -k 3 --checkpoint kept --out found.mns", ("kept", "found.mns"), "--resume", False, ("kept",)
+    ),
     Case("learn survey.csv --method mpl --bootstrap 12 --jobs 1 --out net.json", ("net.json",)),
     Case(
         "learn survey.csv --method gsimn --bootstrap 8 --jobs 1 --checkpoint kept --out net.edges",

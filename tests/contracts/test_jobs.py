@@ -101,7 +101,6 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "mnlearn.learning.registry.make_score": lambda n: mn.make_score("mpl", table(), n_jobs=n)(mn.Graph(5, [(0, 1)])),
     "mnlearn.learning.api.score": lambda n: mn.score(table(), [("x0", "x1")], "mpl", n_jobs=n).value,
     "mnlearn.learning.api.learn": lambda n: mn.learn(table(), "sep", n_jobs=n).edge_list(),
-    "mnlearn.learning.screens.screen": lambda n: mn.screen(table(), 2, n_jobs=n).pairs("pyarrow").to_pylist(),
     "mnlearn.learning.one_target.blanket": lambda n: mn.blanket(table(), "x0", n_jobs=n).members,
     "mnlearn.learning.validation.validate": lambda n: mn.validate(
         mn.NamedGraph(mn.Graph(5, [(0, 1)]), table().names), table(), n_triplets=50, n_jobs=n
