@@ -4,8 +4,9 @@
     python benchmarks/device.py --parts screen grams  some of them
     python benchmarks/device.py --device cpu --small  the torch code on the processor, at small sizes
 
-"Inside" is the time of the kernel alone, "in all" that of upload, kernel and download of the pairs that pass its filter,
-"scored" that of the whole screen with the scores of the core. Wall-clock seconds; the core has all threads.
+"Inside" is the time of the kernel alone, "in all" that of upload, kernel and download of the pairs that pass the filter
+of the kernel, "scored" that of the whole screen with the scores of the core. Wall-clock seconds; the core uses all
+threads.
 """
 
 from __future__ import annotations
