@@ -11,7 +11,7 @@ demo: WERROR := OFF
 # All cores; the tests that share a cluster of workers run in one process.
 PARALLEL := -n auto --dist loadgroup
 # There is a process for every core; more threads of BLAS in each of them would only wait for each other.
-test test-slow test-full test-portable: export OPENBLAS_NUM_THREADS := 1
+test test-slow test-full test-portable test-device: export OPENBLAS_NUM_THREADS := 1
 
 # What test-lowest, test-newest, test-pythons and test-portable run, and how many kills make soak takes.
 TESTS ?= tests
@@ -19,7 +19,7 @@ KILLS ?= 500
 SEED  ?= $(shell date +%s)
 
 .PHONY: demo test test-slow test-full test-browser screenshot lint check sanitize fuzz bench docs clean help
-.PHONY: test-lowest test-newest test-pythons test-portable soak
+.PHONY: test-lowest test-newest test-pythons test-portable test-device soak
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
@@ -31,6 +31,7 @@ help:
 	@echo "make test-newest    the tests with the newest dependencies, pre-releases included"
 	@echo "make test-pythons   the tests with each Python from 3.11 to 3.14 that is on the PATH"
 	@echo "make test-portable  the tests with the portable code path of the native core"
+	@echo "make test-device    install PyTorch, then the tests of device=; those of a GPU are skipped where there is none"
 	@echo "make soak    kill every command that writes at random times, KILLS=500 times"
 	@echo "make lint    ruff, mypy --strict, and the stub against the native module"
 	@echo "make check   test and lint"
@@ -58,6 +59,9 @@ test-lowest test-newest: $(VENV)/developing
 
 test-pythons:
 	VENV=$(VENV) .ci/pythons $(TESTS)
+
+test-device: $(VENV)/devices
+	$(BIN)/python -m pytest -q $(PARALLEL) tests/statistics/test_device.py
 
 test-portable: $(VENV)/developing
 	MNLEARN_CORE=portable $(BIN)/python -m pytest -q $(PARALLEL) -m "not slow" $(TESTS)
@@ -112,6 +116,10 @@ $(VENV)/developing: $(VENV)/installed
 
 $(VENV)/browsing: $(VENV)/developing
 	$(BIN)/python -m pip install -q --group browser
+	@touch $@
+
+$(VENV)/devices: $(VENV)/developing
+	$(BIN)/python -m pip install -q --group device
 	@touch $@
 
 $(VENV)/benchmarking: $(VENV)/developing

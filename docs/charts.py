@@ -31,6 +31,7 @@ class Bar(NamedTuple):
 def pictures() -> dict[Path, str]:
     """Return the SVG text of every chart by the path of its file."""
     drawn = {DOCS / "images" / "speed.svg": speed(), DOCS / "accuracy" / "held-out-profile.svg": accuracy()}
+    drawn[DOCS / "images" / "many-variables.svg"] = many_variables()
     if any(RUNS.glob("*.csv")):
         drawn[DOCS / "images" / "reproduction.svg"] = reproduction()
     return drawn
@@ -46,6 +47,18 @@ def speed() -> str:
         for row, ratio in zip(rows, ratios, strict=True)
     ]
     return draw("Times faster than a simple alternative (logarithmic scale)", bars)
+
+
+def many_variables() -> str:
+    """CPU time of searches by the number of variables, on a logarithmic scale, from very_many_variables.md."""
+    rows = table("very_many_variables.md", "many-variables")
+    seconds = [float(row[2]) for row in rows]
+    low, high = math.log(min(seconds) / 2), math.log(max(seconds))
+    bars = [
+        Bar(f"{row[0]}: {row[1]} variables", (math.log(time) - low) / (high - low), f"{row[2]} s", BLUE)
+        for row, time in zip(rows, seconds, strict=True)
+    ]
+    return draw("CPU seconds of one core, 2,000 rows (logarithmic scale)", bars)
 
 
 def reproduction() -> str:
