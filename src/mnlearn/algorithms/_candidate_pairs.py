@@ -23,6 +23,7 @@ from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Indices, Mon
 
 MOST_FOR_ALL_PAIRS = 1000  # variables; of more a screen chooses the candidates
 MOST_FOR_EVIDENCE = 5000  # variables; of more, all pairs are ranked by a faster statistic of the judge
+MOST_GIVEN = 4  # members of a blanket that all others are ranked given, of more than MOST_FOR_EVIDENCE variables
 STRONGEST, RESCANNED = 20, 20  # least partners of each variable by marginal evidence, and given a blanket
 PAIRS_TOGETHER = 1 << 18  # pairs in one call; the monitor is polled between calls
 PAIRS_SAMPLED, LEAST_SAMPLED = 1 << 23, 32  # pairs, and least variables, of the sample for the odds of other pairs

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from math import log, sqrt
+from math import inf, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,13 @@ class _Climb:
         self.n_joined += 1
         for y in newcomers:
             self.outside = self.outside[self.outside != y]
+
+    def strongest_members(self, most: int | None) -> VarSet:
+        """Return at most so many members: those with the most evidence when they joined, required ones first."""
+        if most is None or len(self.blanket) <= most:
+            return self.blanket
+        order = sorted(self.blanket, key=lambda y: (-self.joined.get(y, inf), y))
+        return frozenset(order[:most])
 
     def leave(self, member: int, value: float) -> None:
         """Remove a member."""
@@ -223,7 +230,8 @@ class EvidenceBlankets:
 
     def _rescan(self, climbs: Sequence[_Climb]) -> list[_Climb]:
         """Make the best of all variables given the blanket candidates; return the climbs with new ones."""
-        xs, blankets = [climb.x for climb in climbs], [climb.blanket for climb in climbs]
+        most = None if len(self.climbs) <= _candidate_pairs.MOST_FOR_EVIDENCE else _candidate_pairs.MOST_GIVEN
+        xs, blankets = [climb.x for climb in climbs], [climb.strongest_members(most) for climb in climbs]
         return self._offer(rescanned_pairs(self._judge, xs, blankets, self._varies, self._monitor))
 
     def _offer(self, keys: Keys) -> list[_Climb]:
