@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from time import process_time
@@ -168,13 +168,9 @@ def compare_groups(
     permutation = _Permutation(cast(LearnSpec, networks[0].recipe), rows, compared)
     seeds = np.random.SeedSequence(seed).spawn(wanted)
     if device is None:
-        answers = run(permutation, seeds, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor)
+        permuted = list(run(permutation, seeds, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor))
     else:
-        from mnlearn.statistics.device_samples import DeviceSamples
-
-        samples = DeviceSamples(rows.pool, device)
-        answers = samples.learned(permutation.counted, seeds, permutation.parts, n_jobs=n_jobs, monitor=monitor)
-    permuted = list(answers)
+        permuted = list(permutation.on_device(device, seeds, n_jobs=n_jobs, monitor=monitor))
     if not permuted:
         raise MnlearnError("the test was cancelled before the first permutation ended. Let it run longer.")
     weights = cast(EdgeWeights, networks[0].weights)
@@ -377,6 +373,15 @@ class _Permutation:
         parts = zip(self.parts(self.rows.pool, sample.item), sample.cells, strict=True)
         found = [self.spec.learn(part, n_jobs=jobs, cells=cells, device=sample.device) for part, cells in parts]
         return self._by_comparison([_weighted(learned) for learned in found])
+
+    def on_device(
+        self, device: str, seeds: Sequence[np.random.SeedSequence], *, n_jobs: int | None, monitor: Monitor
+    ) -> Iterator[list[list[WeightedEdges]]]:
+        """Yield what each assignment gives; a device counts the pairs."""
+        from mnlearn.statistics.device_samples import DeviceSamples
+
+        samples = DeviceSamples(self.rows.pool, device)
+        return samples.learned(self.counted, seeds, self.parts, n_jobs=n_jobs, monitor=monitor)
 
     def parts(self, pool: Dataset, seed: np.random.SeedSequence) -> list[Dataset]:
         """Assign the rows of the pool, or of another data set with as many rows, to the groups of each comparison."""
