@@ -44,7 +44,7 @@ struct Lists {
     }
 };
 
-// The same with its own memory.
+// A score with memory of its own.
 struct OwnLists {
     std::vector<std::int64_t> starts{0};
     std::vector<std::int32_t> members;
