@@ -38,7 +38,7 @@ LEAST_STEPS = 60  # joins that every blanket may have, where values are relative
 CANDIDATES_TOGETHER = 1 << 18  # candidates in one call; the monitor is polled between calls
 
 
-@dataclass
+@dataclass(slots=True)
 class _Climb:
     """The blanket of one variable during the climb."""
 
