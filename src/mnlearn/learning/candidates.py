@@ -33,8 +33,8 @@ MOST_NAMED = 10_000
 """Number of candidate pairs up to which a result states them by name."""
 OPTIONS = ("candidates", "k", "rescans")
 _HINT = (
-    "Use 'all', 'screen', a result of screen or load_screen, a graph of read_graph, pairs of names, or a dict from each "
-    "name to a list of names."
+    "Use 'all', 'screen', a result of screen or load_screen, a graph of read_graph, pairs of names, or a dict from "
+    "each name to a list of names."
 )
 
 
