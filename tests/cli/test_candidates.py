@@ -47,7 +47,10 @@ def test_a_saved_screen_lists_the_candidates(run: Any, data: Path, tmp_path: Pat
 def test_a_damaged_screen_is_refused_as_one(run: Any, data: Path, tmp_path: Path) -> None:
     path = tmp_path / "empty.mns"
     path.touch()
-    assert "must be a screen" in run("learn", data, "--method", "pc", "--candidates", path).refusal()
+    assert (
+        "--candidates must be a screen, as mnlearn screen --out writes it"
+        in run("learn", data, "--method", "pc", "--candidates", path).refusal()
+    )
 
 
 def test_a_configuration_file_holds_the_options(run: Any, data: Path, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def summary_text(learned: Learned) -> str:
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         lines += ["", *("  ".join(_aligned(row, widths)).rstrip() for row in rows)]
     if learned.graph.n_edges > SHOWN:
-        lines.append(f"and {learned.graph.n_edges - SHOWN} more: edges() has them all")
+        lines.append(f"and {learned.graph.n_edges - SHOWN:,} more: edges() has them all")
     return "\n".join(lines)
 
 
@@ -70,7 +70,7 @@ def _facts(learned: Learned) -> list[tuple[str, str]]:
     graph, n = learned.graph, len(learned.names)
     degrees = graph.degrees().tolist()
     n_pairs = n * (n - 1) // 2
-    density = f", {graph.n_edges / n_pairs:.1%} of all pairs" if n_pairs else ""
+    density = f", {_percent(graph.n_edges / n_pairs)} of all pairs" if n_pairs else ""
     facts = [("network", f"{_counted(graph.n_edges, 'edge')} among {_counted(n, 'variable')}{density}")]
     if degrees.count(0):
         facts.append(("isolated", f"{_counted(degrees.count(0), 'variable')} without an edge"))
@@ -97,6 +97,11 @@ def _facts(learned: Learned) -> list[tuple[str, str]]:
     if not learned.converged:
         facts.append(("stopped", "before the end of the search: the best network so far"))
     return facts
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent with one decimal; a small one with two significant digits."""
+    return f"{share:.1%}" if share >= 0.001 or not share else f"{100 * share:.2g}%"
 
 
 def words_of_rows(learned: Learned) -> str:
