@@ -22,11 +22,10 @@ _DRAWN_UP_TO = 60  # variables of the small picture in a notebook
 def headline(learned: Learned) -> str:
     """Return one line on the network."""
     ended = "" if learned.converged else "; stopped before its end"
-    asked = f", {int(learned.cost.get('asked', 0))} tests" if learned.support_scale == "log_independence" else ""
+    asked = f", {int(learned.cost.get('asked', 0)):,} tests" if learned.support_scale == "log_independence" else ""
     score = f", score {learned.score:.6g}" if learned.score is not None else ""
-    return f"{learned.method}: {_counted(learned.graph.n_edges, 'edge')} among {len(learned.names)} variables" + (
-        f"{score}{asked}{ended}"
-    )
+    size = f"{_counted(learned.graph.n_edges, 'edge')} among {_counted(len(learned.names), 'variable')}"
+    return f"{learned.method}: {size}{score}{asked}{ended}"
 
 
 def summary_text(learned: Learned) -> str:
@@ -157,7 +156,9 @@ def _kinds(kinds: Sequence[Kind]) -> str:
     words = {"nominal": "categorical" if set(kinds) <= {"nominal", "continuous"} else "nominal", "ordinal": "ordinal"}
     found = Counter(words.get(kind, kind) for kind in kinds)
     listed = [
-        f"{found[kind]} {kind}" for kind in ("categorical", "nominal", "ordinal", "count", "continuous") if found[kind]
+        f"{found[kind]:,} {kind}"
+        for kind in ("categorical", "nominal", "ordinal", "count", "continuous")
+        if found[kind]
     ]
     joined = f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else listed[0]
     return f"{joined} variable{'s' * (len(kinds) != 1)}"
