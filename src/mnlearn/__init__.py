@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from mnlearn.errors import (
         BudgetExceeded,
         DataError,
+        DeviceError,
         FileError,
         InputError,
         MissingDependencyError,
@@ -114,8 +115,8 @@ __all__ = ["__version__"]
 __all__ += ["ARACNE", "GSIMN", "GSIMNFCH", "GSMN", "HHCMN", "IBMAPHC", "L1LR", "MBS", "PC", "Exhaustive", "GSMNStar"]
 __all__ += ["GraphicalLasso", "HillClimb", "SeparatorEvidence", "TwoPhase"]
 __all__ += ["Dataset", "Missingness", "discretize", "missingness", "overview", "pack", "read"]
-__all__ += ["BudgetExceeded", "DataError", "FileError", "InputError", "MissingDependencyError", "MnlearnError"]
-__all__ += ["MnlearnWarning", "UnknownNameError", "UnsuitableError"]
+__all__ += ["BudgetExceeded", "DataError", "DeviceError", "FileError", "InputError", "MissingDependencyError"]
+__all__ += ["MnlearnError", "MnlearnWarning", "UnknownNameError", "UnsuitableError"]
 __all__ += ["MarkovBlanketSelector", "MarkovNetworkLearner"]
 __all__ += ["Evaluation", "evaluate"]
 __all__ += ["Graph", "NamedGraph", "read_graph", "write_graph"]

@@ -276,6 +276,8 @@ def test_the_learner_says_what_it_leaves_out() -> None:
     (fast,), (full,) = (TwoPhase(candidates=Screening(rescans=r)).limits(1000) for r in (False, True))
     assert "the 20 strongest partners of each" in fast
     assert full.startswith(fast)
+    (listed,) = TwoPhase(candidates=Screening(listed=every_pair(4))).limits(4)
+    assert "among candidates: the 6 pairs of a screen, neighbours of neighbours" in listed
 
 
 # ---- the parts

@@ -44,6 +44,15 @@ def test_a_saved_screen_lists_the_candidates(run: Any, data: Path, tmp_path: Pat
     assert document["settings"]["candidates"].startswith("screened:")
 
 
+def test_a_damaged_screen_is_refused_as_one(run: Any, data: Path, tmp_path: Path) -> None:
+    path = tmp_path / "empty.mns"
+    path.touch()
+    assert (
+        "--candidates must be a screen, as mnlearn screen --out writes it"
+        in run("learn", data, "--method", "pc", "--candidates", path).refusal()
+    )
+
+
 def test_a_configuration_file_holds_the_options(run: Any, data: Path, tmp_path: Path) -> None:
     options = ("--method", "gsmn*", "--candidates", "screen", "--k", "3", "--no-rescans")
     first = run("learn", data, *options, "--save-config", tmp_path / "run.toml", "--json").document()
@@ -58,8 +67,9 @@ def test_a_configuration_file_holds_the_options(run: Any, data: Path, tmp_path: 
         (["--k", "4"], "--k is for --candidates screen; got k=4 with no candidates"),
         (["--candidates", "screen", "--k", "0"], "--k must be a whole number, at least 1; got 0"),
         (["--candidates", "all", "--no-rescans"], "--no-rescans is for a screen"),
-        (["--candidates", "scren"], "scren"),
-        (["--candidates", "missing.edges"], "missing.edges"),
+        (["--candidates", "missing.edges"], "--candidates must be an existing file; there is no missing.edges"),
+        (["--candidates", "missing.mns"], "--candidates must be an existing file; there is no missing.mns"),
+        (["--candidates", "scren"], "--candidates must be an existing file; there is no scren"),
     ],
 )
 def test_other_options_are_refused(run: Any, data: Path, words: list[str], message: str) -> None:

@@ -245,6 +245,7 @@ def test_the_surroundings_of_a_column(run: Any, table: Path, tmp_path: Path) -> 
     done = run(*words, "--around", "a", "--distance", "2")
     assert (done.code, done.err) == (0, "")
     assert "within 2 edges of a" in (tmp_path / "near.svg").read_text(encoding="utf-8")
+    assert run(*words, "--around", "a", "--json").document()["variables"] < 4  # those of the picture
     (tmp_path / "near.svg").unlink()
     assert "--distance is for --around; got 2 without it" in run(*words, "--distance", "2").refusal()
     assert "e" in run(*words, "--around", "e").refusal()

@@ -23,7 +23,7 @@ def test_prints_and_writes(survey: Path, tmp_path: Path, capsys: pytest.CaptureF
     out = tmp_path / "screen.mns"
     assert main(["screen", str(survey), "-k", "1", "--out", str(out)]) == 0
     printed = capsys.readouterr().out
-    assert "3 variables, 80 rows, 1 pairs by g2, k=1" in printed
+    assert "3 variables, 80 rows, 1 pair by g2, k=1" in printed
     assert "rain" in printed
     assert mn.load_screen(out).strongest("rain")[0][0] == "wet"
 
@@ -40,7 +40,9 @@ def test_nothing_found(survey: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "no pair" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("extra", [["-k", "0"], ["--threshold", "-1"], ["--statistic", "g3"], ["--out", "/"]])
+@pytest.mark.parametrize(
+    "extra", [["-k", "0"], ["--k", "0"], ["--threshold", "-1"], ["--statistic", "g3"], ["--out", "/"]]
+)
 def test_bad_options(survey: Path, extra: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["screen", str(survey), *extra]) == 2
     assert capsys.readouterr().err.startswith("error: ")

@@ -228,3 +228,19 @@ def test_twenty_thousand_variables_need_no_dense_matrix() -> None:
     flipped = graph.flip(0, 1)
     shared = sum(graph.neighbors(x) is flipped.neighbors(x) for x in range(n))
     assert shared == n - 2
+
+
+@given(graph=graphs(), data=st.data())
+def test_waves_are_the_variables_at_each_distance(graph: Graph, data: st.DataObject) -> None:
+    x = data.draw(st.integers(0, graph.n_variables - 1))
+    distance = data.draw(st.sampled_from([0, 1, 2, 10**12]))
+    far = nx.single_source_shortest_path_length(graph.to_networkx(), x)
+    waves = graph.waves(x, distance)
+    assert len(waves) == 1 + min(distance, max(far.values()))
+    assert waves == tuple(tuple(sorted(y for y in far if far[y] == d)) for d in range(len(waves)))
+
+
+@pytest.mark.parametrize("distance", [-1, 1.5, "a", True, None])
+def test_other_distances_are_refused(distance: Any) -> None:
+    with pytest.raises(InputError, match="distance must be a whole number, at least 0; got "):
+        Graph(3, [(0, 1)]).waves(0, distance)

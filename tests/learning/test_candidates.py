@@ -57,6 +57,9 @@ def test_pairs_of_names_are_the_only_edges(method: str) -> None:
     )
     assert by_lists.graph == found.graph
     assert by_lists.settings == found.settings
+    pairs = [tuple(map(NAMES.index, pair)) for pair in FEW]
+    by_graph = mn.learn(SURVEY, method, candidates=mn.NamedGraph(mn.Graph(len(NAMES), pairs), tuple(NAMES)))
+    assert by_graph.settings == found.settings
 
 
 @pytest.mark.parametrize("method", CATEGORICAL)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log
+from math import e, log, pi
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def gaussian_entropy(rows: FloatArray) -> Local:
     def local(x: int, z: frozenset[int]) -> float:
         design = np.column_stack([np.ones(len(rows)), rows[:, sorted(z)]])
         left = rows[:, x] - design @ np.linalg.lstsq(design, rows[:, x], rcond=None)[0]
-        return 0.5 * log(2 * np.pi * np.e * float(np.mean(left**2)))
+        return 0.5 * log(2 * pi * e * float(np.mean(left**2)))
 
     return local
 

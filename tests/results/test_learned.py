@@ -147,6 +147,10 @@ def test_a_summary_tells_what_was_found_and_why() -> None:
     assert repr(learned) == f"<Learned {learned}>"
     many = Learned("gsmn", tuple("abcdef"), Result(Graph.complete(6), None, {}, True, {}))
     assert many.summary().endswith("and 5 more: edges() has them all")
+    sparse = Learned("gsmn", tuple(map(str, range(100))), Result(Graph(100, [(0, 1)]), None, {}, True, {}))
+    assert "network:    1 edge among 100 variables, 0.02% of all pairs" in sparse.summary()
+    large = Learned("gsmn", tuple(map(str, range(1000))), Result(Graph(1000), None, {}, True, {"asked": 499500}))
+    assert str(large).startswith("gsmn: 0 edges among 1,000 variables")
     none = Learned("gsmn", ("a", "b"), Result(Graph(2), None, {}, True, {}))
     assert "isolated:   2 variables without an edge" in none.summary()
     assert none._repr_html_().count("<table>") == 1

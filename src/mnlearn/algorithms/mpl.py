@@ -131,7 +131,13 @@ class TwoPhase:
             return []
         if isinstance(self.candidates, Candidates):
             return [f"only the {len(self.candidates.keys):,} candidate pairs may become edges"]
-        found = f"the {self.candidates.k} strongest partners of each by marginal evidence, neighbours of neighbours"
+        listed = self.candidates.listed
+        found = (
+            f"the {self.candidates.k} strongest partners of each by marginal evidence"
+            if listed is None
+            else f"the {len(listed.keys):,} pairs of a screen"
+        )
+        found += ", neighbours of neighbours"
         if self.candidates.rescans:
             found += ", and the strongest of all given the first member of a blanket and given the blanket"
         return [f"the neighbours of {n_variables:,} variables are searched among candidates: {found}"]

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from mnlearn.cli.files import reads
 from mnlearn.cli.options import OptionGroup, drop_none, flag, option
+from mnlearn.errors import check_file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +25,9 @@ class CandidateOptions(OptionGroup):
             )
         ),
     ] = None
-    k: Annotated[int | None, option("K", "--candidates screen: partners of each variable; 20 by default.")] = None
+    k: Annotated[
+        int | None, option("K", "--candidates screen: partners of each variable; 20 by default.", "-k", "--k")
+    ] = None
     no_rescans: Annotated[
         bool, flag("--no-rescans", "Screened searches do not scan all variables again: faster, finds less.")
     ] = False
@@ -40,10 +43,9 @@ def _source(text: str | None) -> Any:
         return text
     from mnlearn.results.screened import MARK, Screened
 
-    if Path(text).is_file():
-        with Path(text).open("rb") as file:
-            if file.read(len(MARK)) == MARK:
-                return Screened.load(text)
+    with check_file("--candidates", text).open("rb") as file:
+        if file.read(len(MARK)) == MARK or Path(text).suffix == ".mns":
+            return Screened.load(text)
     from mnlearn.graphs.formats import read_graph
 
     return [(u, v) for u, v, _ in read_graph(text).named_edges()]

@@ -292,6 +292,11 @@ _TRANSLATIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (rf"\bdelimiter=({_LABEL})", lambda match: f"--delimiter {_quoted(match[1])}"),
     (r"^required and forbidden must", "--required and --forbidden must"),
     (r"^(candidates|k)\b(?= is| must|:)", r"--\1"),
+    (
+        r"^path must be a screen, as Screened\.save writes it",
+        "--candidates must be a screen, as mnlearn screen --out writes it",
+    ),
+    (r"^path must be (an intact screen|a screen of version)", r"--candidates must be \1"),
     (r"^rescans is for", "--no-rescans is for"),
     (r"\bcandidates='(all|screen)'", r"--candidates \1"),
     (r"^(required|forbidden)\b", r"--\1"),

@@ -153,6 +153,7 @@ def plot_command(
       mnlearn plot network.json --data survey.csv --out network.png
       mnlearn plot genes.json --around BRCA1 --distance 2 --out brca1.svg
     """
+    from mnlearn.visual.large import surroundings
     from mnlearn.visual.network import KINDS
 
     check_name("kind of picture", kind, KINDS)
@@ -167,9 +168,10 @@ def plot_command(
     learned, interrupted = learning.learn_or_load(source)
     near = {"around": around, "distance": distance or 1} if around else {}
     look.draw(learned, other, out, kind=kind, title=title, seed=layout_seed, **near)
-    size = {"variables": len(learned.names), "edges": learned.graph.n_edges}
+    drawn = surroundings(learned, around, distance or 1)[0] if around else learned
+    size = {"variables": len(drawn.names), "edges": drawn.graph.n_edges}
     document = {"source": source, "picture": out, "kind": kind, "method": learned.method, **size}
-    output.show(lambda: document, lambda: say(f"wrote {escaped(out)}: {network_size(learned)}"))
+    output.show(lambda: document, lambda: say(f"wrote {escaped(out)}: {network_size(drawn)}"))
     learning.resampling().exit_if(interrupted, learned)
 
 

@@ -19,7 +19,7 @@ SHOWN = 40  # pairs listed without --all
 def screen_command(
     data: options.Data,
     *,
-    k: Annotated[int | None, option("K", "Partners of each variable; 20 by default.", "-k", "--partners")] = None,
+    k: Annotated[int | None, option("K", "Partners of each variable; 20 by default.", "-k", "--k")] = None,
     threshold: Annotated[
         float | None,
         option("EVIDENCE", "Least evidence of a pair; without -k, all such pairs. 10.83 is p = 0.001 for g2 and x2."),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import InputError, UnsuitableError, check_listed, check_methods, iterates, tuple_of
+from mnlearn.errors import InputError, UnsuitableError, check_listed, check_methods, iterates, tuple_of, whole_number
 from mnlearn.graphs.arrays import neighbors_of_array, symmetric_entries
 
 if TYPE_CHECKING:
@@ -247,15 +247,16 @@ class Graph:
         return all(goals.isdisjoint(wave) for wave in self._flood(starts, set(blocked)))
 
     def waves(self, x: int | Iterable[int], distance: int) -> tuple[tuple[int, ...], ...]:
-        """Return the variables at distance 0, 1, ..., `distance` from x, each ascending; empty beyond the last.
+        """Return the variables at distance 0, 1, ..., `distance` from x, each ascending, up to the farthest that exist.
 
         Examples
         --------
         >>> Graph(4, [(0, 1), (1, 2), (2, 3)]).waves(0, 2)
         ((0,), (1,), (2,))
         """
-        found = [tuple(sorted(wave)) for wave in islice(self._flood(self._members("x", x), set()), distance + 1)]
-        return (*found, *((),) * (distance + 1 - len(found)))
+        steps = whole_number("distance", distance, least=0, hint="Use 1 for the neighbours.")
+        reached = islice(self._flood(self._members("x", x), set()), min(steps, self.n_variables) + 1)
+        return tuple(tuple(sorted(wave)) for wave in reached)
 
     def _flood(self, starts: AbstractSet[int], seen: set[int]) -> Iterator[AbstractSet[int]]:
         """Yield the variables at each distance from the starts; skip those in `seen`, and add the new ones to it."""

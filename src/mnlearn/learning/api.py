@@ -102,8 +102,8 @@ def learn(
     candidates
         Which pairs may be edges. ``"all"``; ``"screen"``: the `k` strongest partners of each variable by marginal
         evidence, and pairs found on the way; a result of `mnlearn.screen`, instead of a new screen; or only these:
-        pairs of names, or a dict from each name to a list of names. By default all pairs of up to 5,000 variables
-        (sep: 1,000), and a screen of more; the log says so. Not for glasso.
+        pairs of names, a dict from each name to a list of names, or the edges of a `NamedGraph`. By default all pairs
+        of up to 5,000 variables (sep: 1,000), and a screen of more; the log says so. Not for glasso.
     k
         Number of partners for ``candidates="screen"``; 20 by default.
     rescans

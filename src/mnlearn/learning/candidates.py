@@ -20,6 +20,7 @@ from mnlearn.algorithms.screening import CandidateRule, Screening
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, iterates, true_or_false, unknown_name, whole_number
 from mnlearn.graphs.candidates import Candidates, every_pair, keys_of
+from mnlearn.graphs.named import NamedGraph
 from mnlearn.learning.counting import Counting
 from mnlearn.protocols import Monitor
 from mnlearn.statistics.screening import ScreenRule
@@ -31,7 +32,10 @@ MOST_FOR_ALL_PAIRS = 5_000
 MOST_NAMED = 10_000
 """Number of candidate pairs up to which a result states them by name."""
 OPTIONS = ("candidates", "k", "rescans")
-_HINT = "Use 'all', 'screen', a result of screen, pairs of names, or a dict from each name to a list of names."
+_HINT = (
+    "Use 'all', 'screen', a result of screen or load_screen, a graph of read_graph, pairs of names, or a dict from "
+    "each name to a list of names."
+)
 
 
 @runtime_checkable
@@ -43,8 +47,8 @@ class NamedCandidates(Protocol):
     def candidates(self) -> Candidates: ...
 
 
-CandidatesLike: TypeAlias = str | NamedCandidates | Iterable[Sequence[str]] | Mapping[str, Iterable[str]]
-"""Forms of the option `candidates`: a word, a screen, pairs of names, or the partners of each name."""
+CandidatesLike: TypeAlias = str | NamedCandidates | NamedGraph | Iterable[Sequence[str]] | Mapping[str, Iterable[str]]
+"""Forms of the option `candidates`: a word, a screen, a graph, pairs of names, or the partners of each name."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +155,8 @@ def _form(candidates: object) -> str | NamedCandidates | tuple[Any, ...] | None:
     """Return the option in one of the forms of `CandidateOption.given`; names are checked when they are known."""
     if candidates is None or isinstance(candidates, NamedCandidates):
         return candidates
+    if isinstance(candidates, NamedGraph):
+        return tuple((u, v) for u, v, _ in candidates.named_edges())
     if isinstance(candidates, str):
         if candidates not in ("all", "screen") and not candidates.startswith((_PAIRS, _SCREENED)):
             raise InputError(f"candidates must be 'all' or 'screen', or hold pairs; got {candidates!r:.80}. {_HINT}")
@@ -193,7 +199,8 @@ def _over(screened: NamedCandidates, names: Sequence[str]) -> Candidates:
         if name not in place:
             raise unknown_name("candidates must be screened from the columns of the data: column", name, names)
     if len(screened.names) != len(names):
-        missing = next(iter(set(names) - set(screened.names)))
+        known = set(screened.names)
+        missing = next(name for name in names if name not in known)
         raise InputError(
             f"candidates must be screened from all columns of the data; {missing!r} is missing. Screen the same data."
         )

@@ -206,9 +206,10 @@ class Screened:
     def __repr__(self) -> str:
         kept = f"k={self.rule.k}" if self.rule.k is not None else f"threshold={self.rule.threshold:g}"
         partial = "" if self.complete else ", incomplete"
+        pairs = f"{self.n_pairs:,} pair{'' if self.n_pairs == 1 else 's'}"
         return (
-            f"<Screened {self.n_variables:,} variables, {self.n_rows:,} rows, {self.n_pairs:,} pairs by "
-            f"{self.rule.statistic}, {kept}{partial}>"
+            f"<Screened {self.n_variables:,} variables, {self.n_rows:,} rows, {pairs} by {self.rule.statistic}, "
+            f"{kept}{partial}>"
         )
 
     def __str__(self) -> str:

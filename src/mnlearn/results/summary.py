@@ -22,11 +22,10 @@ _DRAWN_UP_TO = 60  # variables of the small picture in a notebook
 def headline(learned: Learned) -> str:
     """Return one line on the network."""
     ended = "" if learned.converged else "; stopped before its end"
-    asked = f", {int(learned.cost.get('asked', 0))} tests" if learned.support_scale == "log_independence" else ""
+    asked = f", {int(learned.cost.get('asked', 0)):,} tests" if learned.support_scale == "log_independence" else ""
     score = f", score {learned.score:.6g}" if learned.score is not None else ""
-    return f"{learned.method}: {_counted(learned.graph.n_edges, 'edge')} among {len(learned.names)} variables" + (
-        f"{score}{asked}{ended}"
-    )
+    size = f"{_counted(learned.graph.n_edges, 'edge')} among {_counted(len(learned.names), 'variable')}"
+    return f"{learned.method}: {size}{score}{asked}{ended}"
 
 
 def summary_text(learned: Learned) -> str:
@@ -38,7 +37,7 @@ def summary_text(learned: Learned) -> str:
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         lines += ["", *("  ".join(_aligned(row, widths)).rstrip() for row in rows)]
     if learned.graph.n_edges > SHOWN:
-        lines.append(f"and {learned.graph.n_edges - SHOWN} more: edges() has them all")
+        lines.append(f"and {learned.graph.n_edges - SHOWN:,} more: edges() has them all")
     return "\n".join(lines)
 
 
@@ -70,7 +69,7 @@ def _facts(learned: Learned) -> list[tuple[str, str]]:
     graph, n = learned.graph, len(learned.names)
     degrees = graph.degrees().tolist()
     n_pairs = n * (n - 1) // 2
-    density = f", {graph.n_edges / n_pairs:.1%} of all pairs" if n_pairs else ""
+    density = f", {_percent(graph.n_edges / n_pairs)} of all pairs" if n_pairs else ""
     facts = [("network", f"{_counted(graph.n_edges, 'edge')} among {_counted(n, 'variable')}{density}")]
     if degrees.count(0):
         facts.append(("isolated", f"{_counted(degrees.count(0), 'variable')} without an edge"))
@@ -97,6 +96,11 @@ def _facts(learned: Learned) -> list[tuple[str, str]]:
     if not learned.converged:
         facts.append(("stopped", "before the end of the search: the best network so far"))
     return facts
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent with one decimal; a small one with two significant digits."""
+    return f"{share:.1%}" if share >= 0.001 or not share else f"{100 * share:.2g}%"
 
 
 def words_of_rows(learned: Learned) -> str:
@@ -152,7 +156,9 @@ def _kinds(kinds: Sequence[Kind]) -> str:
     words = {"nominal": "categorical" if set(kinds) <= {"nominal", "continuous"} else "nominal", "ordinal": "ordinal"}
     found = Counter(words.get(kind, kind) for kind in kinds)
     listed = [
-        f"{found[kind]} {kind}" for kind in ("categorical", "nominal", "ordinal", "count", "continuous") if found[kind]
+        f"{found[kind]:,} {kind}"
+        for kind in ("categorical", "nominal", "ordinal", "count", "continuous")
+        if found[kind]
     ]
     joined = f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else listed[0]
     return f"{joined} variable{'s' * (len(kinds) != 1)}"
