@@ -74,7 +74,9 @@ class StoredLists:
         return None
 
     def offer(self, step: Step, so_far: Callable[[], StrongestPartners]) -> None:
-        """Store the pairs kept so far if another part of all pairs is done."""
+        """Store the pairs kept so far if another part of all pairs is done, at the end of a row."""
+        if step.row is None:
+            return
         parts = max(1, min(self.PARTS, step.total // self.PAIRS_A_PART))
         part = parts * step.done // max(step.total, 1) + self.PARTS - parts
         if part <= max(self._stored, self.PARTS - parts):
