@@ -6,7 +6,7 @@ the object inside, and is stored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -114,6 +114,11 @@ class CheckpointedCounts:
     def without_rows(self) -> int:
         """Number of tables scored so far, since the run began or was resumed, for which no row is complete."""
         return self._counts.without_rows
+
+    @property
+    def copies(self) -> Mapping[int, int]:
+        """The original of each variable that is a copy of an earlier one."""
+        return self._counts.copies
 
     def question_rows(self, x: int, ys: Indices, z: VarSet) -> IntArray:
         """Return the number of rows in which x, z and each y are observed."""
