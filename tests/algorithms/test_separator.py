@@ -20,6 +20,7 @@ from mnlearn.algorithms.separator_phase import price
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs import Graph, cycle, grid, random_graph, random_tree, star
+from mnlearn.graphs.candidates import every_pair
 from mnlearn.scores import HybridEvidence
 from mnlearn.simulate.pairwise import PairwiseNetwork, sample_exact
 from mnlearn.statistics import Counts
@@ -345,6 +346,17 @@ def test_a_copy_may_have_the_edge_that_its_original_may_not() -> None:
     b[0] = 1
     found = SeparatorEvidence(forbidden=[(0, 2)]).learn(judge_of(Dataset.from_codes([a, a, b])))
     assert found.graph.edges == ((0, 1), (1, 2))
+
+
+def test_copies_are_joined_only_if_a_closed_list_has_the_pair() -> None:
+    columns = [np.asarray(column) for column in sample(cycle(6), 600, 2.0, seed=3).columns]
+    judge = judge_of(Dataset.from_codes([*columns, columns[2]]))
+    listed = every_pair(7).without([(2, 6)])
+    found = SeparatorEvidence(candidates=listed).learn(judge)
+    assert (2, 6) not in found.graph
+    assert found.graph.edges == SeparatorEvidence(forbidden=[(2, 6)]).learn(judge).graph.edges
+    without_original = every_pair(7).without([(2, 3), (2, 6)])
+    assert (3, 6) in SeparatorEvidence(candidates=without_original).learn(judge).graph
 
 
 @given(seed=st.integers(0, 2**32))

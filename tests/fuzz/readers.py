@@ -29,6 +29,7 @@ from mnlearn.model import fit
 from mnlearn.model.files import load_model
 from mnlearn.optimize import maximize
 from mnlearn.optimize.satisfiability import max_sat
+from mnlearn.results import screened
 from mnlearn.simulate import read_bif
 from mnlearn.statistics import Counts, kernels
 
@@ -247,6 +248,42 @@ def _read_result(folder: Path) -> None:
     mn.load(folder / "again.json")
 
 
+# Screens
+
+
+def _screen_cases() -> list[Case]:
+    def saved(folder: Path, **rule: Any) -> None:
+        mn.screen(_rows(), **rule).save(folder / "f.mns")
+
+    return [_folder(partial(saved, k=1)), _folder(partial(saved, k=None, threshold=1.0, statistic="x2"))]
+
+
+def _change_screen(change: Mutations, case: Case) -> Case:
+    (name, content), rng = next(iter(case.items())), change.rng
+    if rng.random() < 0.1:
+        return {name: change.times(change.data, content)}
+    start, sizes = len(screened.MARK), screened._SIZES
+    _, length = sizes.unpack_from(content, start)
+    header, arrays = content[start + sizes.size :][:length], content[start + sizes.size + length : -4]
+    if rng.random() < 0.5:
+        header = json.dumps(change.times(change.json, json.loads(header))).encode()
+    else:
+        arrays = _patched(change, arrays)
+    changed = screened.MARK + sizes.pack(screened.VERSION, len(header)) + header + arrays
+    return {name: changed + struct.pack("<I", zlib.crc32(changed))}
+
+
+def _read_screen(folder: Path) -> None:
+    """Read a screen, look at it and learn among its pairs; its lists must be those of a screen."""
+    found = mn.load_screen(folder / "f.mns")
+    str(found)
+    found.graph(threshold=1.0)
+    table = found.to_scipy().toarray()
+    assert np.array_equal(table, table.T), "the lists are not symmetric"
+    assert not table.diagonal().any(), "a variable is its own partner"
+    mn.learn(_rows(), method="pc", candidates=found)
+
+
 # Checkpoints of learning and of optimization
 
 
@@ -424,6 +461,7 @@ READERS: dict[str, Reader] = {
     "pack": Reader(_pack_cases, _change_pack, _read_pack),
     "model": Reader(_model_cases, _change_model, _read_model),
     "result": Reader(_result_cases, _change_result, _read_result),
+    "screen": Reader(_screen_cases, _change_screen, _read_screen),
     "checkpoint": Reader(_checkpoint_cases, _change_checkpoint, _read_checkpoint),
     "optimize": Reader(
         lambda: [_folder(lambda folder: _optimize(folder / "f"))],

@@ -91,6 +91,14 @@ def test_many_pairs_are_stated_as_one_string(kind: str, monkeypatch: pytest.Monk
         mn.learn(SURVEY, "pc", candidates=broken)
 
 
+@pytest.mark.parametrize("keys", [[3, 1], [2, 2], [0], [-5], [8 * len(NAMES)], [len(NAMES) ** 2 + 1], [1 << 62, 5]])
+def test_a_string_with_other_numbers_than_pairs_is_refused(keys: list[int]) -> None:
+    text = option._packed(Candidates(len(NAMES), np.array(keys, dtype=np.int64)), NAMES)
+    for method in ("pc", "mpl"):
+        with pytest.raises(InputError, match="which was changed"):
+            mn.learn(SURVEY, method, candidates=text)
+
+
 def test_a_result_of_screen_gives_what_a_screen_gives() -> None:
     screened = mn.screen(SURVEY, k=3, statistic="g2")
     for method in ("hhc-mn", "aracne", "l1lr", "gsmn*"):

@@ -55,8 +55,10 @@ class Stopping:
         return self.left < 0
 
 
-@pytest.mark.parametrize("continuous", [False, True])
-def test_resumed_screens_are_the_same(continuous: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("continuous", "after"), [(False, 8), (True, 8), (True, 15), (True, 40)])
+def test_resumed_screens_are_the_same(
+    continuous: bool, after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(screening, "PAIRS_BETWEEN_LOOKS", 64)
     monkeypatch.setattr("mnlearn.statistics.correlation_screen._BLOCK_VALUES", 1)
     monkeypatch.setattr(StoredLists, "PAIRS_A_PART", 1)
@@ -64,9 +66,9 @@ def test_resumed_screens_are_the_same(continuous: bool, tmp_path: Path, monkeypa
     if continuous:
         data = {name: np.random.default_rng(k).normal(size=90) for k, name in enumerate(data)}
     want = mn.screen(data, k=3, transform=None)
-    stopped = mn.screen(data, k=3, transform=None, checkpoint=tmp_path, monitor=Stopping(8))
+    stopped = mn.screen(data, k=3, transform=None, checkpoint=tmp_path, monitor=Stopping(after))
     assert not stopped.complete
-    again = mn.screen(data, k=3, transform=None, checkpoint=tmp_path, resume=True)
+    again = mn.screen(data, k=3, transform=None, checkpoint=tmp_path, resume=True, n_jobs=2)
     assert again.complete
     assert same(again, want)
     assert same(mn.screen(data, k=3, transform=None, checkpoint=tmp_path, resume=True), want)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,6 +71,50 @@ def test_newer_and_foreign_files_are_refused(tmp_path: Path) -> None:
             mn.load_screen(path)
     with pytest.raises(FileError, match="there is no"):
         mn.load_screen(tmp_path / "absent.mns")
+
+
+def rewritten(path: Path, header: dict[str, Any], arrays: list[np.ndarray[Any, Any]]) -> None:
+    """Write a screen with a right checksum."""
+    text = json.dumps(header).encode()
+    content = b"MNSCREEN" + struct.pack("<II", 1, len(text)) + text + b"".join(array.tobytes() for array in arrays)
+    path.write_bytes(content + struct.pack("<I", zlib.crc32(content)))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda _, arrays: arrays[1].__setitem__(0, 0), "not in order"),
+        (lambda _, arrays: arrays[1].__setitem__(0, arrays[1][1]), "not in order"),
+        (lambda _, arrays: arrays[1].__setitem__(slice(2), arrays[1][1::-1].copy()), "not in order"),
+        (lambda _, arrays: arrays[1].__setitem__(-1, 30), "no variable"),
+        (lambda _, arrays: arrays[0].__setitem__(1, -1), "do not follow"),
+        (lambda _, arrays: arrays[2].__setitem__(0, np.nan), "evidence"),
+        (lambda _, arrays: arrays[2].__setitem__(0, 1e9), "evidence"),
+        (lambda header, _: header.update(names="".join(chr(65 + k) for k in range(30))), "names"),
+        (lambda header, _: header.update(n_rows=float("inf")), "number of the header"),
+        (lambda header, _: header.update(n_rows=-1), "number of the header"),
+        (lambda header, _: header.update(least=float("nan")), "number of the header"),
+        (lambda header, _: header.update(complete="no"), "does not fit"),
+        (lambda header, _: header.update(rule={"k": 0}), "k must be"),
+    ],
+)
+def test_lists_that_no_screen_has_are_refused(
+    screened: mn.Screened,
+    tmp_path: Path,
+    change: Callable[[dict[str, Any], list[np.ndarray[Any, Any]]], None],
+    says: str,
+) -> None:
+    path, lists = tmp_path / "screen.mns", screened.partners
+    screened.save(path)
+    (length,) = struct.unpack_from("<I", path.read_bytes(), 12)
+    header = json.loads(path.read_bytes()[16 : 16 + length])
+    arrays = [lists.starts.copy(), lists.partners.copy(), lists.evidence.copy()]
+    rewritten(path, header, arrays)
+    mn.load_screen(path)
+    change(header, arrays)
+    rewritten(path, header, arrays)
+    with pytest.raises(FileError, match=says):
+        mn.load_screen(path)
 
 
 def test_views(screened: mn.Screened) -> None:

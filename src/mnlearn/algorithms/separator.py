@@ -153,7 +153,8 @@ class SeparatorEvidence:
         """
         started = perf_counter()
         check_parts(judge, monitor, ("with_three_way",), "Use HybridEvidence(Counts(data)).")
-        known = with_copies(self._checked(judge.n_variables), getattr(judge, "copies", {}))
+        closed = self.candidates if isinstance(self.candidates, Candidates) else None
+        known = with_copies(self._checked(judge.n_variables), getattr(judge, "copies", {}), closed)
         score = judge.with_three_way(self.effort == "thorough")
         look_ahead, dense = self.effort == "thorough", self.effort != "fast" and hasattr(score, "leaders")
         blankets = EvidenceBlankets(
@@ -235,8 +236,10 @@ class SeparatorEvidence:
         return Constraints(n, self.required, self.forbidden)
 
 
-def with_copies(known: Constraints, copies: Mapping[int, int]) -> Constraints:
+def with_copies(known: Constraints, copies: Mapping[int, int], closed: Candidates | None = None) -> Constraints:
     """Return the constraints with every copy joined to its original only, unless they say otherwise.
+
+    Pairs that a closed list of candidates leaves out count as forbidden.
 
     The data cannot tell copies apart: the first of them stands for all. Of more than MOST_OF_COPIES pairs with a copy
     this would take longer than the search, and copies are variables like any other.
@@ -244,11 +247,13 @@ def with_copies(known: Constraints, copies: Mapping[int, int]) -> Constraints:
     if not copies or len(copies) * known.n_variables > MOST_OF_COPIES:
         return known
     required, forbidden = set(known.required), set(known.forbidden)
+    everyone, partners = range(known.n_variables), None if closed is None else closed.partners()
     for copy, original in copies.items():
-        for other in range(known.n_variables):
+        for other in everyone if partners is None else {original, *partners[original].tolist()}:
             if other == copy or ordered(original, other) in known.forbidden:
                 continue  # the copy may have an edge that its original may not
-            if (pair := ordered(copy, other)) not in known.fixed:
+            listed = other != original or partners is None or copy in partners[original]
+            if listed and (pair := ordered(copy, other)) not in known.fixed:
                 (required if other == original else forbidden).add(pair)
     return Constraints(known.n_variables, required, forbidden)
 

@@ -227,10 +227,12 @@ def _unpacked(text: str, names: Sequence[str]) -> Candidates:
     try:
         keys = np.cumsum(np.frombuffer(decompress(b64decode(data, validate=True)), dtype="<i8"), dtype=np.int64)
     except (ValueError, error):
-        raise InputError(
-            f"candidates must be as a result states them; got {text!r:.40}, which was changed. {_HINT}"
-        ) from None
-    return Candidates(len(names), keys)
+        keys = np.array([-1])
+    n = len(names)
+    u, v = np.divmod(keys, max(n, 1))
+    if (np.diff(keys, prepend=-1) <= 0).any() or (u >= v).any():  # of a pair u < v, v is a remainder: so both are < n
+        raise InputError(f"candidates must be as a result states them; got {text!r:.40}, which was changed. {_HINT}")
+    return Candidates(n, keys)
 
 
 def _checksum(names: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ the object inside, and is stored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -74,7 +74,9 @@ class StoredLists:
         return None
 
     def offer(self, step: Step, so_far: Callable[[], StrongestPartners]) -> None:
-        """Store the pairs kept so far if another part of all pairs is done."""
+        """Store the pairs kept so far if another part of all pairs is done, at the end of a row."""
+        if step.row is None:
+            return
         parts = max(1, min(self.PARTS, step.total // self.PAIRS_A_PART))
         part = parts * step.done // max(step.total, 1) + self.PARTS - parts
         if part <= max(self._stored, self.PARTS - parts):
@@ -112,6 +114,11 @@ class CheckpointedCounts:
     def without_rows(self) -> int:
         """Number of tables scored so far, since the run began or was resumed, for which no row is complete."""
         return self._counts.without_rows
+
+    @property
+    def copies(self) -> Mapping[int, int]:
+        """The original of each variable that is a copy of an earlier one."""
+        return self._counts.copies
 
     def question_rows(self, x: int, ys: Indices, z: VarSet) -> IntArray:
         """Return the number of rows in which x, z and each y are observed."""

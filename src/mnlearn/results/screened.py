@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -197,7 +198,7 @@ class Screened:
         try:
             header = json.loads(content[start : start + length])
             return _screened(header, memoryview(content)[start + length : -_SUM.size])
-        except (ValueError, TypeError, KeyError, LookupError) as error:
+        except (ValueError, TypeError, LookupError, RecursionError) as error:
             raise FileError(
                 f"path must be a screen, as Screened.save writes it; {name} is not one ({error}). Screen the data "
                 "again."
@@ -223,16 +224,34 @@ class Screened:
 
 def _screened(header: Mapping[str, Any], arrays: memoryview) -> Screened:
     """Return the screen of a file; raise ValueError unless its parts fit together."""
-    names = tuple(header["names"])
-    n, entries = len(names), int(header["entries"])
+    names, entries, n_rows, least = (header[key] for key in ("names", "entries", "n_rows", "least"))
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ValueError("the names are no list of different strings")
+    if not all(type(number) is int and number >= 0 for number in (entries, n_rows)) or not 0.0 <= least < inf:
+        raise ValueError("a number of the header is out of its range")
+    n = len(names)
     sizes = [8 * (n + 1), 4 * entries, 4 * entries]
-    if len(arrays) != sum(sizes) or len(set(names)) != n or not all(isinstance(name, str) for name in names):
+    if len(arrays) != sum(sizes) or not isinstance(header["complete"], bool):
         raise ValueError("the header does not fit the arrays")
     starts = np.frombuffer(arrays[: sizes[0]], dtype="<i8").astype(np.int64)
     partners = np.frombuffer(arrays[sizes[0] : sizes[0] + sizes[1]], dtype="<i4").astype(np.int32)
     evidence = np.frombuffer(arrays[sizes[0] + sizes[1] :], dtype="<f4").astype(np.float32)
-    in_order = starts[0] == 0 and starts[-1] == entries and (np.diff(starts) >= 0).all()
-    if not in_order or (entries and (partners.min() < 0 or partners.max() >= n)):
-        raise ValueError("the lists are not in order")
-    listed = StrongestPartners(n, starts, partners, evidence, complete=bool(header["complete"]))
-    return Screened(names, listed, ScreenRule(**header["rule"]), int(header["n_rows"]), float(header["least"]))
+    listed = StrongestPartners(n, starts, partners, evidence, complete=header["complete"])
+    _check_lists(listed)
+    return Screened(tuple(names), listed, ScreenRule(**header["rule"]), n_rows, float(least))
+
+
+def _check_lists(listed: StrongestPartners) -> None:
+    """Raise ValueError unless each list is ascending, and every pair has one evidence from both ends."""
+    n, starts, partners, evidence = listed.n_variables, listed.starts, listed.partners, listed.evidence
+    if starts[0] != 0 or starts[-1] != len(partners) or (np.diff(starts) < 0).any():
+        raise ValueError("the lists do not follow each other")
+    if len(partners) and (partners.min() < 0 or partners.max() >= n):
+        raise ValueError("a partner is no variable")
+    x = np.repeat(np.arange(n, dtype=np.int64), np.diff(starts))
+    keys, back = x * n + partners, partners * np.int64(n) + x
+    order = np.argsort(back, kind="stable")
+    if (np.diff(keys) <= 0).any() or (x == partners).any() or not np.array_equal(back[order], keys):
+        raise ValueError("the lists are not in order, or not symmetric")
+    if not (np.isfinite(evidence) & (evidence > 0.0)).all() or not np.array_equal(evidence[order], evidence):
+        raise ValueError("the evidence is not positive, or not symmetric")

@@ -108,17 +108,19 @@ class CorrelationScreen:
 
     def scan(self, first: int) -> Iterator[Step]:
         """Push the pairs of the blocks from the first on with themselves and all later ones."""
-        n_blocks, dtype = -(-self.n_variables // self._block), self._filter_type()
-        total = n_blocks * (n_blocks + 1) // 2
+        n, dtype = self.n_variables, self._filter_type()
+        n_blocks = -(-n // self._block)
         for b in range(first, n_blocks):
-            of_x = self._rows.block(self._columns(b))
+            xs = self._columns(b)
+            of_x = self._rows.block(xs)
             narrow = of_x.astype(dtype, copy=False)
-            left = n_blocks - b
             for c in range(b, n_blocks):
-                of_y = of_x if c == b else self._rows.block(self._columns(c))
+                ys = self._columns(c)
+                of_y = of_x if c == b else self._rows.block(ys)
                 self._push((b, of_x), (c, of_y), narrow @ of_y.astype(dtype, copy=False).T)
-                done = total - left * (left + 1) // 2 + c - b + 1
-                yield Step(b + (c == n_blocks - 1), done, total)
+                left = len(xs) * (n - ys.stop)  # pairs of this block with later ones
+                row = b + 1 if c == n_blocks - 1 else None
+                yield Step(row, pairs_before(n, xs.stop) - left, pairs_before(n, n))
 
     def _push(self, x: tuple[int, FloatArray], y: tuple[int, FloatArray], products: NDArray[np.floating]) -> None:
         """Push the pairs of two blocks that pass a bar."""

@@ -141,9 +141,12 @@ def kept(lists: _core.PartnerLists, n_variables: int, *, complete: bool = True) 
 
 
 class Step(NamedTuple):
-    """How far a screen is: the first row that is left, the pairs that are done, and all pairs."""
+    """How far a screen is: the first row that is left, the pairs that are done, and all pairs.
 
-    row: int
+    The row is None within a row: a screen that went on from its beginning would push pairs twice.
+    """
+
+    row: int | None
     done: int
     total: int
 
