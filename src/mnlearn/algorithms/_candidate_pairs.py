@@ -109,9 +109,9 @@ def rescanned_pairs(
     """Return the keys of the pairs of each x with the RESCANNED best of all others given its blanket.
 
     They are ranked by `rankings` of the judge, or to first order. Others that do not vary are left out. Of more than
-    MOST_FOR_EVIDENCE variables the judge ranks them by a statistic of its own.
+    MOST_FOR_EVIDENCE variables a judge that can screen ranks them by a statistic of its own.
     """
-    if judge.n_variables > MOST_FOR_EVIDENCE and hasattr(judge, "strongest_given"):
+    if judge.n_variables > MOST_FOR_EVIDENCE and getattr(judge, "can_screen", False):
         keys: Keys = judge.strongest_given(xs, blankets, RESCANNED, monitor).keys
         check_cancelled(monitor)
         return keys
