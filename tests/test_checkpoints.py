@@ -428,3 +428,13 @@ def test_a_walk_over_no_variables_finds_nothing(tmp_path: Path) -> None:
     assert found is not None
     assert (found.sets.shape, found.asked, found.finished) == ((0, 3), 0, True)
     assert level.left.tolist() == pairs.tolist()
+
+
+def test_copies_of_variables_are_known_with_a_checkpoint(tmp_path: Path) -> None:
+    first = [0, 0, 1, 1] * 40
+    nearly = [1, *first[1:]]
+    data = {"a": first, "b": first, "c": nearly}
+    plain = mn.learn(data, "sep")
+    stored = mn.learn(data, "sep", checkpoint=tmp_path)
+    assert stored.graph == plain.graph
+    assert stored.result.support == plain.result.support

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
-from mnlearn.algorithms import PC, GSMNStar
+from mnlearn.algorithms import PC, GSMNStar, _candidate_pairs
 from mnlearn.data import Dataset
 from mnlearn.errors import DataError, UnsuitableError
 from mnlearn.independence import BayesianTest, ChiSquare, GTest, PartialCorrelation
@@ -279,3 +279,18 @@ def test_the_blanket_of_one_variable(method: str, make: Callable[..., Dataset]) 
     found = mn.blanket(make(), "x3", method=method)
     assert {member.name for member in found.members} <= set(make().names)
     assert found.members
+
+
+@pytest.mark.parametrize("states", [False, True])
+def test_sep_screens_many_variables_with_gaps(states: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(14, 200))
+    values[1::2] += values[::2]
+    values[rng.random(values.shape) < 0.03] = np.nan
+    data: dict[str, Any] = {f"v{k}": column for k, column in enumerate(values)}
+    if states:
+        data = {name: [None if np.isnan(v) else str(v > 0) for v in column] for name, column in data.items()}
+    want = mn.learn(data, "sep", missing="testwise").graph
+    monkeypatch.setattr(_candidate_pairs, "MOST_FOR_ALL_PAIRS", 10)
+    monkeypatch.setattr(_candidate_pairs, "MOST_FOR_EVIDENCE", 10)
+    assert mn.learn(data, "sep", missing="testwise").graph == want

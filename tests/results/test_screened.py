@@ -108,7 +108,7 @@ def test_lists_that_no_screen_has_are_refused(
     screened.save(path)
     (length,) = struct.unpack_from("<I", path.read_bytes(), 12)
     header = json.loads(path.read_bytes()[16 : 16 + length])
-    arrays = [lists.starts.copy(), lists.partners.copy(), lists.evidence.copy()]
+    arrays: list[np.ndarray[Any, Any]] = [lists.starts.copy(), lists.partners.copy(), lists.evidence.copy()]
     rewritten(path, header, arrays)
     mn.load_screen(path)
     change(header, arrays)

@@ -19,7 +19,16 @@ from mnlearn.algorithms._search import Constraints, check_cancelled
 from mnlearn.algorithms.screening import Screening
 from mnlearn.graphs.candidates import Candidates, Keys, keys_of
 from mnlearn.graphs.strongest_pairs import StrongestPairs
-from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Indices, Monitor, ScreeningJudge, VarSet
+from mnlearn.protocols import (
+    BoolArray,
+    EvidenceScore,
+    FloatArray,
+    Indices,
+    Monitor,
+    RescanningJudge,
+    ScreeningJudge,
+    VarSet,
+)
 
 MOST_FOR_ALL_PAIRS = 1000  # variables; of more a screen chooses the candidates
 MOST_FOR_EVIDENCE = 5000  # variables; of more, all pairs are ranked by a faster statistic of the judge
@@ -110,9 +119,10 @@ def rescanned_pairs(
     """Return the keys of the pairs of each x with the RESCANNED best of all others given its blanket.
 
     They are ranked by `rankings` of the judge, or to first order. Others that do not vary are left out. Of more than
-    MOST_FOR_EVIDENCE variables the judge ranks them by a statistic of its own.
+    MOST_FOR_EVIDENCE variables a judge that can screen ranks them by a statistic of its own.
     """
-    if judge.n_variables > MOST_FOR_EVIDENCE and hasattr(judge, "strongest_given"):
+    can_screen = getattr(judge, "can_screen", False)
+    if judge.n_variables > MOST_FOR_EVIDENCE and can_screen and isinstance(judge, RescanningJudge):
         keys: Keys = judge.strongest_given(xs, blankets, RESCANNED, monitor).keys
         check_cancelled(monitor)
         return keys
