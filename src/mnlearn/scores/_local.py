@@ -24,6 +24,7 @@ from mnlearn.protocols import SILENT, FloatArray, Indices, Kernel, LocalScore, M
 from mnlearn.protocols.climbs import LocalClimbs
 
 _TOGETHER = 1 << 26  # pairs scanned between two looks at the monitor
+_SCORED_TOGETHER = 1 << 21  # pairs whose scores are held at once: 16 MB
 
 
 class Decomposed(ABC):
@@ -71,7 +72,10 @@ class Decomposed(ABC):
             Receives the progress. If it cancels, the pairs found so far are returned.
         """
         climbs, given, found = self.climbs(), VariableLists.of(blankets), list[VariableLists]()
-        listed, size = np.asarray(xs, dtype=np.int32), max(32, _TOGETHER // self.n_variables)
+        listed, size = (
+            np.asarray(xs, dtype=np.int32),
+            max(32, (_SCORED_TOGETHER if climbs is None else _TOGETHER) // self.n_variables),
+        )
         for first in range(0, len(listed), size):
             if monitor.cancelled():
                 break
