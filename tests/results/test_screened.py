@@ -86,7 +86,7 @@ def rewritten(path: Path, header: dict[str, Any], arrays: list[np.ndarray[Any, A
         (lambda _, arrays: arrays[1].__setitem__(0, 0), "not in order"),
         (lambda _, arrays: arrays[1].__setitem__(0, arrays[1][1]), "not in order"),
         (lambda _, arrays: arrays[1].__setitem__(slice(2), arrays[1][1::-1].copy()), "not in order"),
-        (lambda _, arrays: arrays[1].__setitem__(-1, 30), "no variable"),
+        (lambda _, arrays: arrays[1].__setitem__(-1, 30), "not a variable"),
         (lambda _, arrays: arrays[0].__setitem__(1, -1), "do not follow"),
         (lambda _, arrays: arrays[2].__setitem__(0, np.nan), "evidence"),
         (lambda _, arrays: arrays[2].__setitem__(0, 1e9), "evidence"),

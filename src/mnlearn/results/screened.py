@@ -198,7 +198,7 @@ class Screened:
         try:
             header = json.loads(content[start : start + length])
             return _screened(header, memoryview(content)[start + length : -_SUM.size])
-        except (ValueError, TypeError, LookupError, RecursionError) as error:
+        except (ValueError, TypeError, LookupError, RecursionError, OverflowError) as error:
             raise FileError(
                 f"path must be a screen, as Screened.save writes it; {name} is not one ({error}). Screen the data "
                 "again."
@@ -226,7 +226,7 @@ def _screened(header: Mapping[str, Any], arrays: memoryview) -> Screened:
     """Return the screen of a file; raise ValueError unless its parts fit together."""
     names, entries, n_rows, least = (header[key] for key in ("names", "entries", "n_rows", "least"))
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise ValueError("the names are no list of different strings")
+        raise ValueError("the names are not a list of different strings")
     if not all(type(number) is int and number >= 0 for number in (entries, n_rows)) or not 0.0 <= least < inf:
         raise ValueError("a number of the header is out of its range")
     n = len(names)
@@ -247,7 +247,7 @@ def _check_lists(listed: StrongestPartners) -> None:
     if starts[0] != 0 or starts[-1] != len(partners) or (np.diff(starts) < 0).any():
         raise ValueError("the lists do not follow each other")
     if len(partners) and (partners.min() < 0 or partners.max() >= n):
-        raise ValueError("a partner is no variable")
+        raise ValueError("a partner is not a variable")
     x = np.repeat(np.arange(n, dtype=np.int64), np.diff(starts))
     keys, back = x * n + partners, partners * np.int64(n) + x
     order = np.argsort(back, kind="stable")

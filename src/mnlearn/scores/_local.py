@@ -72,10 +72,8 @@ class Decomposed(ABC):
             Receives the progress. If it cancels, the pairs found so far are returned.
         """
         climbs, given, found = self.climbs(), VariableLists.of(blankets), list[VariableLists]()
-        listed, size = (
-            np.asarray(xs, dtype=np.int32),
-            max(32, (_SCORED_TOGETHER if climbs is None else _TOGETHER) // self.n_variables),
-        )
+        together = _SCORED_TOGETHER if climbs is None else _TOGETHER
+        listed, size = np.asarray(xs, dtype=np.int32), max(32, together // self.n_variables)
         for first in range(0, len(listed), size):
             if monitor.cancelled():
                 break
