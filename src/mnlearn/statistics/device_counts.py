@@ -84,11 +84,8 @@ class DeviceCounts(Counts):
         stop = min(xs.stop, self.n_variables)
         if min(self.cards, default=2) < 2:
             return super().reduce_pairs(kernel, xs)
-        return self.scored_pairs(kernel, range(xs.start, stop), pair_cells(self.bits, range(xs.start, stop)))
-
-    def scored_pairs(self, kernel: Kernel, xs: range, cells: NDArray[np.uint32]) -> FloatArray:
-        """Score every pair x < y with x in a range by the number of its rows with both states 0."""
-        return _core.reduce_pairs(self._store, kernel.name, kernel.settings, xs.start, xs.stop, self._threads, cells)
+        cells = pair_cells(self.bits, range(xs.start, stop))
+        return _core.reduce_pairs(self._store, kernel.name, kernel.settings, xs.start, stop, self._threads, cells)
 
     def pair_scan(self, rule: ScreenRule) -> NativeScreen:
         """Return the scan of all pairs by which `screen` finds the strongest; the device filters them."""
