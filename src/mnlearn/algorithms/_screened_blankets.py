@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from mnlearn.algorithms._blanket_climbs import BlanketPhase
 from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled
-from mnlearn.algorithms.screening import Screening
+from mnlearn.algorithms.screening import RESCANNED, Screening
 from mnlearn.errors import UnsuitableError
 from mnlearn.graphs.candidates import Candidates, Keys, check_candidates, near_pairs_of
 from mnlearn.graphs.graph import Graph
 from mnlearn.graphs.variable_lists import VariableLists, both_ends, edge_keys
 from mnlearn.protocols import Monitor, RescanningJudge, ScreeningJudge
 
-RESCANNED = 10  # partners of a variable that a scan of all others adds
 MOST_GIVEN = 4  # members of a blanket that such a scan conditions on, in the order in which they joined
 
 

@@ -25,6 +25,8 @@ from mnlearn.graphs.strongest_pairs import StrongestPairs
 from mnlearn.protocols import FloatArray, IndependenceTest, Monitor, RescanningJudge, ScreeningJudge, with_defaults
 
 PAIRS_TOGETHER = 1 << 18  # pairs in one call of a judge; the monitor is polled between calls
+RESCANNED = 10
+"""Number of partners of each variable that a scan of all others given its blanket adds."""
 _NO_SCREEN = "Give the candidates themselves: pairs, or lists of variables."
 
 
@@ -178,7 +180,3 @@ def grown_candidates(
         blankets = [graph.neighbors(x) for x in range(n)]
         found = found.with_keys(judge.strongest_given(range(n), blankets, RESCANNED, monitor).keys)
     return found
-
-
-RESCANNED = 10
-"""Number of partners of each variable that a scan given its blanket adds."""
