@@ -93,6 +93,15 @@ inline nb::object list_item(PyObject* list, Py_ssize_t k) { return nb::steal(PyL
 inline nb::handle list_item(PyObject* list, Py_ssize_t k) { return PyList_GetItem(list, k); }
 #endif
 
+// A list that nothing else changes, as long as no code of Python runs: a copy where there is no global lock.
+inline nb::object unshared_list(nb::handle list) {
+#ifdef Py_GIL_DISABLED
+    return nb::steal(PySequence_List(list.ptr()));
+#else
+    return nb::borrow(list);
+#endif
+}
+
 // Any iterable of whole numbers, appended.
 inline void append_indices(nb::handle given, std::vector<std::int32_t>& to) {
     if (PyTuple_CheckExact(given.ptr())) {
@@ -101,11 +110,13 @@ inline void append_indices(nb::handle given, std::vector<std::int32_t>& to) {
         return;
     }
     if (PyList_CheckExact(given.ptr())) {
-        // Its size is read again each time: an item that is not an int runs its own code, which may change the list.
-        for (Py_ssize_t k = 0; k < PyList_Size(given.ptr()); ++k) {
+        Py_ssize_t n = PyList_Size(given.ptr());
+        for (Py_ssize_t k = 0; k < n; ++k) {
             const auto item = list_item(given.ptr(), k);
             if (!item.ptr()) throw nb::python_error();
+            const bool is_int = PyLong_CheckExact(item.ptr());
             to.push_back(read_index(item.ptr()));
+            if (!is_int) n = PyList_Size(given.ptr());  // its own code has run, which may have changed the list
         }
         return;
     }

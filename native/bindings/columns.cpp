@@ -152,8 +152,9 @@ class ObjectColumn {
 public:
     explicit ObjectColumn(nb::handle column) {
         if (PyList_CheckExact(column.ptr())) {
-            tuple_ = listed(column);
-            n_ = static_cast<std::size_t>(PyTuple_Size(tuple_.ptr()));
+            list_ = unshared_list(column);
+            if (!list_.is_valid()) throw nb::python_error();
+            n_ = static_cast<std::size_t>(PyList_Size(list_.ptr()));
         } else if (PyObject_GetBuffer(column.ptr(), &view_, PyBUF_STRIDED_RO | PyBUF_FORMAT) == 0) {
             lent_ = true;
             if (view_.ndim != 1 || !view_.format || std::strcmp(view_.format, "O") != 0)
@@ -171,7 +172,7 @@ public:
     }
     std::size_t size() const { return n_; }
     PyObject* operator[](std::size_t row) const {
-        if (!lent_) return PyTuple_GetItem(tuple_.ptr(), static_cast<Py_ssize_t>(row));
+        if (!lent_) return PyList_GetItem(list_.ptr(), static_cast<Py_ssize_t>(row));
         PyObject* item;
         std::memcpy(&item, items_ + static_cast<std::ptrdiff_t>(row) * step_, sizeof item);
         return item ? item : Py_None;  // an array may leave out what was never set
@@ -180,7 +181,7 @@ public:
 private:
     Py_buffer view_;
     bool lent_ = false;
-    nb::object tuple_;  // of the items of a list
+    nb::object list_;
     std::size_t n_ = 0;
     const char* items_ = nullptr;
     std::ptrdiff_t step_ = sizeof(PyObject*);
