@@ -1,6 +1,5 @@
 // What the C++ standard leaves to compilers: wide vectors, forced inlining, 128-bit numbers, questions to the
-// processor. GNU extensions occur in this file only; GCC 12, clang 14 and their successors on every system have those
-// used here.
+// processor. GNU extensions occur in this file only; GCC and clang have those used here, on every system.
 //
 // Every function is always inlined: the instruction sets must not share one (kernels/scratch.hpp).
 #pragma once
@@ -18,8 +17,7 @@
 
 namespace mnlearn {
 
-// ---- Vectors: N numbers side by side, with the operators of one number
-// -----------------------------------------------
+// Vectors: N numbers side by side, with the operators of one number.
 
 template <class T, std::size_t N> struct VectorOf {
     typedef T Type __attribute__((vector_size(N * sizeof(T))));
@@ -47,9 +45,6 @@ template <class V> MNLEARN_INLINE inline V reversed(V v) {
     return reversed_by(v, std::make_integer_sequence<int, sizeof(V) / sizeof(v[0])>{});
 }
 
-// ---- Bits and whole numbers
-// ------------------------------------------------------------------------------------------
-
 MNLEARN_INLINE inline int count_ones(std::uint64_t bits) { return __builtin_popcountll(bits); }
 MNLEARN_INLINE inline unsigned lowest_one(std::uint64_t bits) {  // of bits != 0: no branch, unlike std::countr_zero
     return static_cast<unsigned>(__builtin_ctzll(bits));
@@ -72,9 +67,6 @@ MNLEARN_INLINE inline HighLow multiply_wide(std::uint64_t a, std::uint64_t b) {
     return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
 }
 
-// ---- Memory and timing
-// -----------------------------------------------------------------------------------------------
-
 // LOCALITY: 3 keeps the line in every cache, 2 in all but the first.
 template <bool WRITE = false, int LOCALITY = 3> MNLEARN_INLINE inline void prefetch(const void* place) {
     __builtin_prefetch(place, WRITE, LOCALITY);
@@ -93,9 +85,6 @@ template <class V> MNLEARN_INLINE inline void forget_origin_of_vector(V& vector)
     asm volatile("" : "+m"(vector));
 #endif
 }
-
-// ---- Questions to an x86 processor
-// -----------------------------------------------------------------------------------
 
 // Not __builtin_cpu_supports, whose table is part of no library that clang-cl links.
 #if defined(__x86_64__)
