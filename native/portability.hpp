@@ -57,13 +57,25 @@ template <class T> MNLEARN_INLINE inline bool add_overflows(T a, T b, T* sum) {
 }
 
 __extension__ typedef __int128 Int128;
+__extension__ typedef unsigned __int128 UnsignedInt128;
+
+// The nearest double. The conversion of 128 bits that compilers call is in no library that clang-cl links.
+MNLEARN_INLINE inline double to_double(std::int64_t number) { return static_cast<double>(number); }
+MNLEARN_INLINE inline double to_double(Int128 number) {
+    const bool negative = number < 0;
+    auto size = static_cast<UnsignedInt128>(number);
+    if (negative) size = 0 - size;
+    double scale = negative ? -1.0 : 1.0;
+    bool lost = false;
+    for (; size >> 64; size >>= 1, scale *= 2.0) lost = lost || (size & 1);
+    return static_cast<double>(static_cast<std::uint64_t>(size) | lost) * scale;  // the lost bits break ties only
+}
 
 struct HighLow {
     std::uint64_t high, low;
 };
 MNLEARN_INLINE inline HighLow multiply_wide(std::uint64_t a, std::uint64_t b) {
-    __extension__ typedef unsigned __int128 Wide;
-    const Wide product = static_cast<Wide>(a) * b;
+    const UnsignedInt128 product = static_cast<UnsignedInt128>(a) * b;
     return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
 }
 

@@ -123,15 +123,15 @@ private:
         Int empty = static_cast<Int>(t.n) * t.n;
         const double n = static_cast<double>(t.n);
         t.cells([&](std::int64_t o, std::int64_t nx, std::int64_t ny) {
-            const double difference = static_cast<double>(static_cast<Int>(o) * t.n - static_cast<Int>(nx) * ny);
+            const double difference = to_double(static_cast<Int>(o) * t.n - static_cast<Int>(nx) * ny);
             occupied += difference * difference / (n * static_cast<double>(nx) * static_cast<double>(ny));
             empty -= static_cast<Int>(nx) * ny;
         });
-        return occupied + static_cast<double>(empty) / n;
+        return occupied + to_double(empty) / n;
     }
     // n (n00 n11 − n01 n10)² / (n0 n1 n_0 n_1), in the steps of kernels/binary_scores_impl.hpp.
     template <class Int> static double two_by_two(const BinaryStratum& t) {
-        const double d = static_cast<double>(static_cast<Int>(t.n00) * t.n1_ - static_cast<Int>(t.n10) * t.n0_);
+        const double d = to_double(static_cast<Int>(t.n00) * t.n1_ - static_cast<Int>(t.n10) * t.n0_);
         const double nx = static_cast<double>(t.n0_) * static_cast<double>(t.n1_),
                      ny = static_cast<double>(t.n_0) * static_cast<double>(t.n_1);
         return ((d * d) * (static_cast<double>(t.n) / nx)) / ny;
@@ -158,11 +158,11 @@ template <class Int, class S> double half_likelihood_ratio(const S& t) {
     const double n = static_cast<double>(t.n);
     t.cells([&](std::int64_t o, std::int64_t nx, std::int64_t ny) {
         const Int expected = static_cast<Int>(nx) * ny;
-        const double difference = static_cast<double>(static_cast<Int>(o) * t.n - expected);
-        occupied += static_cast<double>(expected) / n * excess(difference / static_cast<double>(expected));
+        const double difference = to_double(static_cast<Int>(o) * t.n - expected);
+        occupied += to_double(expected) / n * excess(difference / to_double(expected));
         empty -= expected;
     });
-    return occupied + static_cast<double>(empty) / n;
+    return occupied + to_double(empty) / n;
 }
 template <class S> double half_likelihood_ratio(const S& t) {
     return t.n < (std::int64_t{1} << 31) ? half_likelihood_ratio<std::int64_t>(t) : half_likelihood_ratio<Int128>(t);
