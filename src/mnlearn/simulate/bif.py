@@ -105,7 +105,7 @@ def _text(file: Path) -> str:
 
 
 class _Statements:
-    """Splits a text into statements: words, and the mark that ends them."""
+    """Splits a file into statements: words, and the mark that ends them."""
 
     def __init__(self, file: Path, text: str) -> None:
         self._file, self._text = file, text
