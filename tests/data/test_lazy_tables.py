@@ -1,4 +1,4 @@
-"""Tables in batches: datasets of Arrow, lazy frames of polars, relations of DuckDB; containers that are no tables."""
+"""Tables in batches: datasets of Arrow, lazy frames of polars, relations of DuckDB; containers that are not tables."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_relations_of_duckdb(tmp_path: Path) -> None:
 
 
 class DataArray:
-    """What xarray's class looks like from outside."""
+    """Stand-in for the class of xarray."""
 
     __module__ = "xarray.core.dataarray"
 

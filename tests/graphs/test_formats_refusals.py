@@ -97,7 +97,7 @@ def edge(source: str, target: str, more: str = "") -> str:
         ("cyjs", '{"elements": {"nodes": {}}}', '"nodes" and "edges" must be lists; got {}'),
         ("cyjs", '{"elements": 1}', '"elements" must be an object or a list; got 1'),
         ("cyjs", '{"elements": []}', "at least one variable"),
-        ("cyjs", "[]", "no graph of Cytoscape"),
+        ("cyjs", "[]", "not a graph of Cytoscape"),
         ("cyjs", "[" * 100_000, "damaged or of another kind"),
         ("gml", GML.format("directed 1", ""), "undirected; got a directed GML graph"),
         ("gml", GML.format("", "edge [ source 0 target 0 ]"), "two different variables; got 'a' twice"),

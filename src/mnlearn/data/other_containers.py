@@ -38,7 +38,7 @@ def check_container(source: Any) -> None:
 
 
 def unknown_container(source: Any) -> InputError:
-    """Return the error for a source that is no table; it names the conversion if the library is known."""
+    """Return the error for a source that is not a table; it names the conversion if the library is known."""
     module = type(source).__module__
     way = _CONVERSIONS.get(module.partition(".")[0], "Convert it to one of these")
     return InputError(

@@ -236,7 +236,7 @@ def parse_cytoscape(text: str) -> NamedGraph:
     """Parse the elements of Cytoscape or cytoscape.js; nodes are named by `name` if every node has one, or by id."""
     document = json.loads(text, parse_constant=_reject_constant)
     if not isinstance(document, dict) or "elements" not in document:
-        raise FileError('the document must be an object with "elements"; it is no graph of Cytoscape.')
+        raise FileError('the document must be an object with "elements"; it is not a graph of Cytoscape.')
     check_undirected(document.get("directed") is True, "graph", 'If no direction is meant, set "directed": false.')
     nodes, edges = _Nodes(), EdgeLists()
     listed_nodes, listed_edges = _elements(document["elements"])
