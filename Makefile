@@ -70,6 +70,7 @@ test-pgmpy: $(VENV)/developing
 	test -x $(VENV)-pgmpy/bin/python || $(BIN)/python -m venv $(VENV)-pgmpy
 	$(BIN)/python -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
 	    > $$($(VENV)-pgmpy/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/developers.pth
+	$(VENV)-pgmpy/bin/python -m pip install -q --upgrade pip
 	$(VENV)-pgmpy/bin/python -m pip install -q --group pgmpy
 	$(VENV)-pgmpy/bin/python -m pytest -q tests/model/test_pgmpy.py
 
