@@ -19,7 +19,7 @@ KILLS ?= 500
 SEED  ?= $(shell date +%s)
 
 .PHONY: demo test test-slow test-full test-browser screenshot lint check sanitize fuzz bench docs clean help
-.PHONY: test-lowest test-newest test-pythons test-portable test-clang compile-only test-device soak
+.PHONY: test-lowest test-newest test-pythons test-portable test-clang compile-only test-device test-pgmpy test-r soak
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
@@ -34,6 +34,8 @@ help:
 	@echo "make test-clang     the native core built with clang, then TESTS=; LIBCXX=1 with the standard library of clang"
 	@echo "make compile-only   check that the native core compiles for macOS, Windows and ARM"
 	@echo "make test-device    install PyTorch, then the tests of device=; those of a GPU are skipped where there is none"
+	@echo "make test-pgmpy  install pgmpy apart, then the tests of to_pgmpy with it"
+	@echo "make test-r  the package for R with its tests (Debian: r-base-core, r-cran-reticulate, r-cran-testthat)"
 	@echo "make soak    kill every command that writes at random times, KILLS=500 times"
 	@echo "make lint    ruff, mypy --strict, and the stub against the native module"
 	@echo "make check   test and lint"
@@ -64,6 +66,19 @@ test-pythons:
 
 test-device: $(VENV)/devices
 	$(BIN)/python -m pytest -q $(PARALLEL) tests/statistics/test_device.py
+
+# pgmpy in an environment of its own, which sees the packages of the developers.
+test-pgmpy: $(VENV)/developing
+	test -x $(VENV)-pgmpy/bin/python || $(BIN)/python -m venv $(VENV)-pgmpy
+	$(BIN)/python -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
+	    > $$($(VENV)-pgmpy/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/developers.pth
+	$(VENV)-pgmpy/bin/python -m pip install -q --upgrade pip
+	$(VENV)-pgmpy/bin/python -m pip install -q --group pgmpy
+	$(VENV)-pgmpy/bin/python -m pytest -q tests/model/test_pgmpy.py
+
+# The package for R, with the Python of the developers; on Debian R is installed if it is missing and may be.
+test-r: $(VENV)/developing
+	.ci/r "$(abspath $(BIN)/python)"
 
 test-portable: $(VENV)/developing
 	MNLEARN_CORE=portable $(BIN)/python -m pytest -q $(PARALLEL) -m "not slow" $(TESTS)
