@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-NATIVE := CMakeLists.txt $(wildcard native/*/*.?pp)
+NATIVE := CMakeLists.txt $(wildcard native/*.hpp native/*/*.?pp)
 
 # Warnings of the compiler are errors for developers; a demonstration must build with any compiler.
 WERROR ?= ON
@@ -11,15 +11,15 @@ demo: WERROR := OFF
 # All cores; the tests that share a cluster of workers run in one process.
 PARALLEL := -n auto --dist loadgroup
 # There is a process for every core; more threads of BLAS in each of them would only wait for each other.
-test test-slow test-full test-portable test-device: export OPENBLAS_NUM_THREADS := 1
+test test-slow test-full test-portable test-clang test-device: export OPENBLAS_NUM_THREADS := 1
 
-# What test-lowest, test-newest, test-pythons and test-portable run, and how many kills make soak takes.
+# What test-lowest, test-newest, test-pythons, test-portable and test-clang run, and how many kills make soak takes.
 TESTS ?= tests
 KILLS ?= 500
 SEED  ?= $(shell date +%s)
 
 .PHONY: demo test test-slow test-full test-browser screenshot lint check check-release sanitize fuzz bench docs clean help
-.PHONY: test-lowest test-newest test-pythons test-portable test-device soak
+.PHONY: test-lowest test-newest test-pythons test-portable test-clang compile-only test-device soak
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
@@ -31,6 +31,8 @@ help:
 	@echo "make test-newest    the tests with the newest dependencies, pre-releases included"
 	@echo "make test-pythons   the tests with each Python from 3.11 to 3.14 that is on the PATH"
 	@echo "make test-portable  the tests with the portable code path of the native core"
+	@echo "make test-clang     the native core built with clang, then TESTS=; LIBCXX=1 with the standard library of clang"
+	@echo "make compile-only   check that the native core compiles for macOS, Windows and ARM"
 	@echo "make test-device    install PyTorch, then the tests of device=; those of a GPU are skipped where there is none"
 	@echo "make soak    kill every command that writes at random times, KILLS=500 times"
 	@echo "make lint    ruff, mypy --strict, and the stub against the native module"
@@ -67,6 +69,13 @@ test-device: $(VENV)/devices
 test-portable: $(VENV)/developing
 	MNLEARN_CORE=portable $(BIN)/python -m pytest -q $(PARALLEL) -m "not slow" $(TESTS)
 
+# Golden results are bits: clang's must be those of the other compiler.
+test-clang: $(VENV)/developing
+	.ci/clang $(BIN)/python $(PARALLEL) $(TESTS)
+
+compile-only: $(VENV)/crossing
+	.ci/compile-only $(BIN)/python
+
 soak: $(VENV)/developing
 	$(BIN)/python tests/soak.py --kills $(KILLS) --seed $(SEED)
 
@@ -94,7 +103,7 @@ check-release: $(VENV)/releasing
 	$(SCHEMA) vendor.readthedocs .readthedocs.yaml
 	$(SCHEMA) vendor.citation-file-format CITATION.cff
 	$(BIN)/zizmor --offline --quiet .github
-	$(BIN)/shellcheck $$(grep -lE '^#!.*bash' .ci/*)
+	$(BIN)/shellcheck --severity=warning $$(grep -lE '^#!.*bash' .ci/*)
 	.ci/actionlint
 
 sanitize: $(VENV)/developing
@@ -133,6 +142,10 @@ $(VENV)/releasing: $(VENV)/developing
 
 $(VENV)/browsing: $(VENV)/developing
 	$(BIN)/python -m pip install -q --group browser
+	@touch $@
+
+$(VENV)/crossing: $(VENV)/developing
+	$(BIN)/python -m pip install -q --group cross
 	@touch $@
 
 $(VENV)/devices: $(VENV)/developing

@@ -11,7 +11,10 @@ import pytest
 
 import mnlearn
 
-HEAVY = ("pyarrow", "pandas", "polars", "narwhals", "networkx", "pydot", "matplotlib", "sklearn", "scipy.special")
+HEAVY = (
+    *("pyarrow", "pandas", "polars", "narwhals", "networkx", "pydot", "matplotlib", "sklearn", "scipy.special"),
+    *("bokeh", "jinja2", "dask", "distributed", "pyagrum", "joblib", "threadpoolctl", "typer", "rich"),
+)
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
@@ -24,6 +27,17 @@ def test_importing_the_package_imports_none_of_its_packages() -> None:
     code = "import sys, mnlearn; print(*[m for m in sys.modules if m.startswith('mnlearn.') or m == 'numpy'])"
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert found.stdout.split() == []
+
+
+def test_the_names_of_other_packages_do_not_import_scikit_learn() -> None:
+    code = (
+        "import sys, mnlearn\n"
+        "for name in mnlearn.__all__:\n"
+        "    if name not in ('MarkovBlanketSelector', 'MarkovNetworkLearner'): getattr(mnlearn, name)\n"
+        "print('sklearn' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert found.stdout == "False\n"
 
 
 def test_every_public_name_is_loaded_on_use() -> None:
@@ -66,6 +80,7 @@ NOT_TO_LEARN = (
     *("pandas", "polars", "narwhals", "networkx", "matplotlib", "sklearn", "joblib", "scipy", "bokeh", "jinja2"),
     *("asyncio", "multiprocessing", "concurrent.futures", "pydantic", "pyarrow.compute", "pyarrow.parquet"),
     *("numpy.ma", "numpy.random"),
+    *("dask", "distributed", "pydot", "pyagrum", "python_calamine", "pyreadstat", "rdata", "threadpoolctl"),
     *("mnlearn.simulate", "mnlearn.model", "mnlearn.evaluation", "mnlearn.experiments", "mnlearn.visual"),
     *("mnlearn.cli.report", "mnlearn.cli.research", "mnlearn.cli.reproduce"),
 )

@@ -1,32 +1,32 @@
 // Bits, written once over vectors of words that compilers keep in registers, and compiled once per instruction set.
 #pragma once
 
+#include <cstring>
+
 #include "kernels/binary_gibbs.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
 namespace binary_gibbs {
 
-template <std::size_t W> struct VectorOf {
-    typedef std::uint64_t Words __attribute__((vector_size(8 * W)));
-};
-template <std::size_t W> using Words = typename VectorOf<W>::Words;
+template <std::size_t W> using Words = Vec<std::uint64_t, W>;
 
 // The generators of all words. Vectors go by reference: how they would go by value depends on the instruction set.
 template <std::size_t W> struct Xoshiro {
     Words<W> s0, s1, s2, s3;
 
     explicit Xoshiro(const std::uint64_t* from) {
-        __builtin_memcpy(&s0, from, sizeof s0);
-        __builtin_memcpy(&s1, from + W, sizeof s1);
-        __builtin_memcpy(&s2, from + 2 * W, sizeof s2);
-        __builtin_memcpy(&s3, from + 3 * W, sizeof s3);
+        std::memcpy(&s0, from, sizeof s0);
+        std::memcpy(&s1, from + W, sizeof s1);
+        std::memcpy(&s2, from + 2 * W, sizeof s2);
+        std::memcpy(&s3, from + 3 * W, sizeof s3);
     }
     void save(std::uint64_t* to) const {
-        __builtin_memcpy(to, &s0, sizeof s0);
-        __builtin_memcpy(to + W, &s1, sizeof s1);
-        __builtin_memcpy(to + 2 * W, &s2, sizeof s2);
-        __builtin_memcpy(to + 3 * W, &s3, sizeof s3);
+        std::memcpy(to, &s0, sizeof s0);
+        std::memcpy(to + W, &s1, sizeof s1);
+        std::memcpy(to + 2 * W, &s2, sizeof s2);
+        std::memcpy(to + 3 * W, &s3, sizeof s3);
     }
     void next(Words<W>& number) {
         const Words<W> sum = s0 + s3, shifted = s1 << 17;
@@ -46,7 +46,7 @@ template <std::size_t W> inline std::size_t make_masks(const BinaryUpdate& u, Wo
     masks[0] = ~Words<W>{};
     for (std::size_t o = 0; o < u.n_around; ++o) {
         Words<W> values;
-        __builtin_memcpy(&values, u.states + static_cast<std::size_t>(u.around[o]) * W, sizeof values);
+        std::memcpy(&values, u.states + static_cast<std::size_t>(u.around[o]) * W, sizeof values);
         for (std::size_t c = n; c-- > 0;) {
             const Words<W> mask = masks[c];
             masks[2 * c + 1] = mask & values;
@@ -82,7 +82,7 @@ template <std::size_t W> inline void update_words(const BinaryUpdate& u) {
     }
     random.save(u.random);
     reached |= open;
-    __builtin_memcpy(u.states + u.x * W, &reached, sizeof reached);
+    std::memcpy(u.states + u.x * W, &reached, sizeof reached);
 }
 
 inline void update_binary(const BinaryUpdate& u) {

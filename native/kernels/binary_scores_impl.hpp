@@ -13,6 +13,7 @@
 #include "kernels/binary_scores.hpp"
 #include "kernels/elementary.hpp"
 #include "kernels/scratch.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
@@ -21,8 +22,8 @@ namespace binary_scores {
 template <int LANES> struct Wide {
     using D = typename Lanes<LANES>::Doubles;
     using B = typename Lanes<LANES>::Bits;
-    typedef std::int32_t Counts __attribute__((vector_size(4 * LANES)));
-    typedef std::int64_t Masks __attribute__((vector_size(8 * LANES)));
+    using Counts = Vec<std::int32_t, LANES>;
+    using Masks = Vec<std::int64_t, LANES>;
 
     static D load(const double* p) {
         D v;
@@ -48,7 +49,7 @@ template <int LANES> struct Wide {
 #ifdef __AVX512F__  // gcc 12 makes two halves of it, and warns of the unmasked form
         if constexpr (LANES == 8) return _mm512_maskz_cvtepi32_pd(0xff, reinterpret_cast<__m256i>(v));
 #endif
-        return __builtin_convertvector(v, D);
+        return converted<D>(v);
     }
     static D size(D v) { return std::bit_cast<D>(std::bit_cast<B>(v) & ~(std::uint64_t{1} << 63)); }
 
@@ -171,14 +172,12 @@ inline void score_column(PearsonColumn& column) {
 // folded[k] = table[k] + table[n − k], k = 0 to n. It is symmetric: from both ends, up to where they meet.
 template <int LANES> void fold(const double* table, std::uint32_t n, double* folded) {
     using W = Wide<LANES>;
-    typename W::Masks backwards;
-    for (int k = 0; k < LANES; ++k) backwards[k] = LANES - 1 - k;
     std::uint32_t k = 0;
     for (; 2 * k + LANES <= n + 1; k += LANES) {
         const std::uint32_t mirrored = n + 1 - k - LANES;
-        const typename W::D sum = W::load(table + k) + __builtin_shuffle(W::load(table + mirrored), backwards);
+        const typename W::D sum = W::load(table + k) + reversed(W::load(table + mirrored));
         W::store(folded + k, sum);
-        W::store(folded + mirrored, __builtin_shuffle(sum, backwards));
+        W::store(folded + mirrored, reversed(sum));
     }
     for (; 2 * k <= n; ++k) folded[k] = folded[n - k] = table[k] + table[n - k];
 }
@@ -242,11 +241,11 @@ template <int LANES> void finish_odds_by(double* first, double* second, std::siz
 
 // Scores of binary y, eight at a time. In strata of at most 63 rows the tables that are looked up fit registers.
 using W = Wide<8>;
-typedef std::uint32_t Indices __attribute__((vector_size(32)));
+using Indices = Vec<std::uint32_t, 8>;
 
 // gcc 12 makes two halves of a conversion, and warns of the unmasked form.
-inline W::Masks widened(Indices k) {
-    return reinterpret_cast<W::Masks>(_mm512_maskz_cvtepu32_epi64(0xff, reinterpret_cast<__m256i>(k)));
+inline W::B widened(Indices k) {
+    return reinterpret_cast<W::B>(_mm512_maskz_cvtepu32_epi64(0xff, reinterpret_cast<__m256i>(k)));
 }
 
 // k -> table[k] + table[n − k], in 2 * PAIRS registers. Up to n = 15 as it is; it is symmetric, so half of it is enough
@@ -260,12 +259,12 @@ template <int PAIRS, bool HALF> struct Folded {
         for (std::uint32_t k = 0; k <= (HALF ? rows / 2 : rows); ++k) entries[k] = table[k] + table[rows - k];
         for (int p = 0; p < 2 * PAIRS; ++p) part[p] = W::load(entries + 8 * p);
     }
-    [[gnu::always_inline]] W::D operator()(Indices k) const {
+    MNLEARN_INLINE W::D operator()(Indices k) const {
         const Indices mirrored = n - k;
-        const W::Masks place = widened(HALF ? (k < mirrored ? k : mirrored) : k);
-        W::D found = __builtin_shuffle(part[0], part[1], place);
+        const W::B place = widened(HALF ? (k < mirrored ? k : mirrored) : k);
+        W::D found = entries_at(part[0], part[1], place);
         for (int p = 1; p < PAIRS; ++p)
-            found = (place >> 4) == p ? __builtin_shuffle(part[2 * p], part[2 * p + 1], place) : found;
+            found = (place >> 4) == p ? entries_at(part[2 * p], part[2 * p + 1], place) : found;
         return found;
     }
 };

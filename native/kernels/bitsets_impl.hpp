@@ -11,6 +11,7 @@
 
 #include "kernels/bitsets.hpp"
 #include "kernels/scratch.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
@@ -36,11 +37,10 @@ template <class V> inline void split_by(const SplitQuery& q) {
 inline std::uint32_t* list_by_fours(const std::uint64_t* set, std::size_t words, std::uint32_t* rows) {
     for (std::size_t w = 0; w < words; ++w) {
         std::uint64_t left = set[w];
-        const int size = __builtin_popcountll(left);
+        const int size = count_ones(left);
         for (int done = 0; done < size; done += 4)
             for (int k = 0; k < 4; ++k) {
-                rows[done + k] = static_cast<std::uint32_t>(64 * w) +
-                                 static_cast<std::uint32_t>(__builtin_ctzll(left | std::uint64_t{1} << 63));
+                rows[done + k] = static_cast<std::uint32_t>(64 * w) + lowest_one(left | std::uint64_t{1} << 63);
                 left &= left - 1;
             }
         rows += size;
@@ -76,7 +76,7 @@ template <int SURE> std::uint32_t* list_words(const std::uint64_t* set, std::siz
     __m512i base = _mm512_setzero_si512();
     for (std::size_t w = 0; w < words; ++w) {
         const __m512i bytes = _mm512_maskz_compress_epi8(set[w], all);
-        const int size = __builtin_popcountll(set[w]);
+        const int size = count_ones(set[w]);
         write_sixteen<0>(bytes, base, rows);
         if (SURE > 1 || size > 16) write_sixteen<1>(bytes, base, rows);
         if (SURE > 2 || size > 32) {

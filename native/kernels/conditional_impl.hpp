@@ -8,6 +8,7 @@
 
 #include "kernels/conditional.hpp"
 #include "kernels/elementary.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
@@ -16,18 +17,16 @@ namespace conditional {
 using D = Lanes<8>::Doubles;
 constexpr double kRootTwo = 1.41421356237309504880;
 
-[[gnu::always_inline]] inline D load(const double* from) {
+MNLEARN_INLINE inline D load(const double* from) {
     D lanes;
     std::memcpy(&lanes, from, sizeof lanes);
     return lanes;
 }
-[[gnu::always_inline]] inline void store(double* to, D lanes) { std::memcpy(to, &lanes, sizeof lanes); }
-[[gnu::always_inline]] inline void add_to(double* to, D lanes) { store(to, load(to) + lanes); }
-[[gnu::always_inline]] inline D all(double number) { return D{} + number; }
-[[gnu::always_inline]] inline double sum_of(D v) {
-    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
-}
-[[gnu::always_inline]] inline double largest_of(D v) {
+MNLEARN_INLINE inline void store(double* to, D lanes) { std::memcpy(to, &lanes, sizeof lanes); }
+MNLEARN_INLINE inline void add_to(double* to, D lanes) { store(to, load(to) + lanes); }
+MNLEARN_INLINE inline D all(double number) { return D{} + number; }
+MNLEARN_INLINE inline double sum_of(D v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
+MNLEARN_INLINE inline double largest_of(D v) {
     double largest = v[0];
     for (int k = 1; k < 8; ++k) largest = v[k] > largest ? v[k] : largest;
     return largest;
@@ -52,8 +51,8 @@ double binary_posterior(const BinaryGroups& g, const double* weights, double* fi
 
 // The products of row a with up to four rows b: four sums, so that one addition need not wait for the last.
 template <int ROWS>
-[[gnu::always_inline]] inline void dot_rows(const double* a, const double* b, std::size_t stride, std::size_t size,
-                                            double* out) {
+MNLEARN_INLINE inline void dot_rows(const double* a, const double* b, std::size_t stride, std::size_t size,
+                                    double* out) {
     D sums[ROWS] = {};
     for (std::size_t u = 0; u < size; u += 8) {
         const D mine = load(a + u);
@@ -408,7 +407,7 @@ void contract_cross(const GeneralGroups& g, const CodedBlock& b, const double* c
 
 // ---- linear algebra
 
-[[gnu::always_inline]] inline void subtract_scaled(double* to, double scale, const double* from, std::size_t size) {
+MNLEARN_INLINE inline void subtract_scaled(double* to, double scale, const double* from, std::size_t size) {
     for (std::size_t k = 0; k < size; ++k) to[k] -= scale * from[k];
 }
 

@@ -7,7 +7,10 @@
 #include <immintrin.h>
 #endif
 
+#include <cstring>
+
 #include "kernels/dense_cells.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
@@ -18,7 +21,7 @@ constexpr std::uint64_t kFirstOfPairs = 0x5555'5555'5555'5555;
 // One bit for each pair: whether either is set, whether both are.
 inline std::uint64_t either(std::uint64_t cells) { return (cells | cells >> 1) & kFirstOfPairs; }
 inline std::uint64_t both(std::uint64_t cells) { return cells & cells >> 1 & kFirstOfPairs; }
-inline std::uint32_t count_of(std::uint64_t word) { return static_cast<std::uint32_t>(__builtin_popcountll(word)); }
+inline std::uint32_t count_of(std::uint64_t word) { return static_cast<std::uint32_t>(count_ones(word)); }
 // The cells with the first state of the member whose bit in the number of a cell this is.
 constexpr std::uint64_t kFirsts[6] = {0x5555'5555'5555'5555, 0x3333'3333'3333'3333, 0x0f0f'0f0f'0f0f'0f0f,
                                       0x00ff'00ff'00ff'00ff, 0x0000'ffff'0000'ffff, 0x0000'0000'ffff'ffff};
@@ -27,11 +30,11 @@ inline std::uint64_t bits_below(unsigned bit) { return (std::uint64_t{1} << bit)
 // The rows of a pair in one number: neither half of a sum runs over into the other.
 inline std::uint64_t pair_at(const std::uint32_t* sizes, std::size_t k) {
     std::uint64_t pair;
-    __builtin_memcpy(&pair, sizes + 2 * k, sizeof pair);
+    std::memcpy(&pair, sizes + 2 * k, sizeof pair);
     return pair;
 }
 inline void put_pair(std::uint32_t* sizes, std::size_t k, std::uint64_t pair) {
-    __builtin_memcpy(sizes + 2 * k, &pair, sizeof pair);
+    std::memcpy(sizes + 2 * k, &pair, sizeof pair);
 }
 
 // 32 configurations with one state of the member singled out.
@@ -41,13 +44,13 @@ struct Side {
     const std::uint32_t* rows;  // those of the first of them
     unsigned up;                // how far the cells stand above their places
 
-    [[gnu::always_inline]] std::uint64_t pair(unsigned bit) const {
+    MNLEARN_INLINE std::uint64_t pair(unsigned bit) const {
         return pair_at(rows, count_of(whole & bits_below(bit + up)));
     }
 };
 
 // visit(k, first, second): all configurations of the others, in order, the k-th time.
-template <class Visit> [[gnu::always_inline]] inline void each_facing(const DenseCells& t, unsigned bit, Visit visit) {
+template <class Visit> MNLEARN_INLINE inline void each_facing(const DenseCells& t, unsigned bit, Visit visit) {
     const auto rows = [&](std::size_t w) { return t.sizes + 2 * std::size_t{t.numbers[w]}; };
     if (bit < 6) {
         const unsigned up = 1u << bit;
@@ -84,7 +87,7 @@ inline void find_varied(VariedQuery& q) {
         const std::uint64_t any = first.cells | second.cells;
         n_all += count_of(either(any));
         for (std::uint64_t rest = both(any) & either(first.cells) & either(second.cells); rest; rest &= rest - 1) {
-            const auto bit = static_cast<unsigned>(__builtin_ctzll(rest));
+            const auto bit = lowest_one(rest);
             const std::uint64_t count = first.pair(bit);
             put_pair(q.counts, n, count);
             put_pair(q.sizes, n, count + second.pair(bit));
@@ -100,7 +103,7 @@ inline void drop(const DropQuery& q) {
     each_facing(q.table, q.bit, [&](std::size_t k, const Side& first, const Side& second) {
         put_left(q, k, first.cells | second.cells);
         for (std::uint64_t rest = either(first.cells | second.cells); rest; rest &= rest - 1) {
-            const auto bit = static_cast<unsigned>(__builtin_ctzll(rest));
+            const auto bit = lowest_one(rest);
             // What is not there is read from the next and counts for nothing.
             const std::uint64_t in_first = 0 - (either(first.cells) >> bit & 1),
                                 in_second = 0 - (either(second.cells) >> bit & 1);

@@ -5,6 +5,7 @@
 
 #include "kernels/conditional_impl.hpp"
 #include "kernels/dense.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
@@ -87,10 +88,10 @@ void covariance(const DenseGroups& g, const double* probabilities, const double*
     }
 }
 
-[[gnu::always_inline]] inline void multiply(const double* a, const double* b, std::size_t n, double* out) {
+MNLEARN_INLINE inline void multiply(const double* a, const double* b, std::size_t n, double* out) {
     for (std::size_t u = 0; u < n; u += 8) store(out + u, load(a + u) * load(b + u));
 }
-[[gnu::always_inline]] inline double total(const double* a, std::size_t n) {
+MNLEARN_INLINE inline double total(const double* a, std::size_t n) {
     D sum = {};
     for (std::size_t u = 0; u < n; u += 8) sum += load(a + u);
     return sum_of(sum);
@@ -135,8 +136,8 @@ void gradient(const DenseGroups& g, const double* surplus, double* out) {
     }
 }
 
-[[gnu::always_inline]] inline const double* pair_of(const DenseGroups& g, const double* covariance, std::size_t s,
-                                                    std::size_t t) {
+MNLEARN_INLINE inline const double* pair_of(const DenseGroups& g, const double* covariance, std::size_t s,
+                                            std::size_t t) {
     return covariance + (s < t ? s * g.n_columns + t : t * g.n_columns + s) * g.n_groups;
 }
 

@@ -5,15 +5,22 @@
 // Everything is always inlined: the instruction sets must not share a function.
 #pragma once
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+
+#include "portability.hpp"
 
 namespace mnlearn {
 
 template <int LANES> struct Lanes {
-    typedef double Doubles __attribute__((vector_size(8 * LANES)));
-    typedef std::uint64_t Bits __attribute__((vector_size(8 * LANES)));
+    using Doubles = Vec<double, LANES>;
+    using Bits = Vec<std::uint64_t, LANES>;
 };
 template <> struct Lanes<1> {
     using Doubles = double;
@@ -25,7 +32,7 @@ inline constexpr double kLogTwoHigh = 0x1.62e42fefa2p-1, kLogTwoLow = 0x1.9ef357
 // Σ c[FIRST + k] v^k over COUNT terms, the upper part apart from the lower (Estrin's scheme): the steps wait for each
 // other four times, not twelve. powers[i] = v^(2^i).
 template <std::size_t FIRST, std::size_t COUNT, class D, std::size_t N>
-[[gnu::always_inline]] inline D part_of_polynomial(const double (&c)[N], const D (&powers)[4]) {
+MNLEARN_INLINE inline D part_of_polynomial(const double (&c)[N], const D (&powers)[4]) {
     if constexpr (COUNT == 1) {
         return D{} + c[FIRST];
     } else {
@@ -35,7 +42,7 @@ template <std::size_t FIRST, std::size_t COUNT, class D, std::size_t N>
                part_of_polynomial<FIRST + kLow, COUNT - kLow>(c, powers) * powers[kLevel];
     }
 }
-template <class D, std::size_t N> [[gnu::always_inline]] inline D polynomial(const double (&c)[N], D v) {
+template <class D, std::size_t N> MNLEARN_INLINE inline D polynomial(const double (&c)[N], D v) {
     const D square = v * v, fourth = square * square, powers[4] = {v, square, fourth, fourth * fourth};
     return part_of_polynomial<0, N>(c, powers);
 }
@@ -47,17 +54,24 @@ alignas(64) inline constexpr double kRoots[16] = {
     0x1.6a09e667f3bcdp-1, 0x1.5ab07dd485429p-1, 0x1.4bfdad5362a27p-1, 0x1.3dea64c123422p-1,
     0x1.306fe0a31b715p-1, 0x1.2387a6e756238p-1, 0x1.172b83c7d517bp-1, 0x1.0b5586cf9890fp-1};
 
+#ifdef __AVX512F__
+// Of the sixteen numbers of low and high, those at the low four bits of each lane.
+MNLEARN_INLINE inline Lanes<8>::Doubles entries_at(Lanes<8>::Doubles low, Lanes<8>::Doubles high, Lanes<8>::Bits bits) {
+    return reinterpret_cast<Lanes<8>::Doubles>(_mm512_permutex2var_pd(
+        reinterpret_cast<__m512d>(low), reinterpret_cast<__m512i>(bits), reinterpret_cast<__m512d>(high)));
+}
+#endif
+
 // kRoots at the low four bits of each lane; two registers of AVX-512 hold them all.
-template <int LANES>
-[[gnu::always_inline]] inline typename Lanes<LANES>::Doubles roots_at(typename Lanes<LANES>::Bits bits) {
+template <int LANES> MNLEARN_INLINE inline typename Lanes<LANES>::Doubles roots_at(typename Lanes<LANES>::Bits bits) {
     if constexpr (LANES == 1) {
         return kRoots[bits & 15];
 #ifdef __AVX512F__
     } else if constexpr (LANES == 8) {
         typename Lanes<8>::Doubles low, high;
-        __builtin_memcpy(&low, kRoots, sizeof low);
-        __builtin_memcpy(&high, kRoots + 8, sizeof high);
-        return __builtin_shuffle(low, high, bits);  // looks at the low four bits only
+        std::memcpy(&low, kRoots, sizeof low);
+        std::memcpy(&high, kRoots + 8, sizeof high);
+        return entries_at(low, high, bits);
 #endif
     } else {
         typename Lanes<LANES>::Doubles found;
@@ -71,7 +85,7 @@ template <int LANES>
 // a = m log(2) / 16 − r: 2^(−m/16) comes from kRoots and the exponent, exp(r) − 1 for |r| <= log(2) / 32 from its
 // series, whose seventh term is spread over the others (Chebyshev): below 1e-17.
 template <int LANES>
-[[gnu::always_inline]] inline typename Lanes<LANES>::Doubles exp_of_minus(typename Lanes<LANES>::Doubles a) {
+MNLEARN_INLINE inline typename Lanes<LANES>::Doubles exp_of_minus(typename Lanes<LANES>::Doubles a) {
     using D = typename Lanes<LANES>::Doubles;
     using B = typename Lanes<LANES>::Bits;
     constexpr double kHigh = 0x1.62e42fefa0000p-5, kLow = 0x1.cf79abc9e3b3ap-44;  // log(2) / 16; high: 39 bits
@@ -92,7 +106,7 @@ template <int LANES>
 
 // log(1 + s) for 0 <= s < 2^1000, to about two units in the last place, however small s is.
 template <int LANES>
-[[gnu::always_inline]] inline typename Lanes<LANES>::Doubles log_of_one_plus(typename Lanes<LANES>::Doubles s) {
+MNLEARN_INLINE inline typename Lanes<LANES>::Doubles log_of_one_plus(typename Lanes<LANES>::Doubles s) {
     using D = typename Lanes<LANES>::Doubles;
     using B = typename Lanes<LANES>::Bits;
     // log m = 2 atanh(q), q = f / (2 + f), f = m − 1: the series of atanh, less its first term, doubled.

@@ -6,22 +6,21 @@
 
 #include "kernels/lanes.hpp"
 #include "kernels/scratch.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
 namespace lanes {
 
-typedef std::uint8_t Bytes __attribute__((vector_size(16)));
-typedef std::uint8_t HalfBytes __attribute__((vector_size(8)));
-typedef std::uint16_t Counters __attribute__((vector_size(16)));
+using Bytes = Vec<std::uint8_t, 16>;
+using HalfBytes = Vec<std::uint8_t, 8>;
+using Counters = Vec<std::uint16_t, 8>;
 
 constexpr std::size_t kRowsTogether = 16;
 
-inline Bytes low(Bytes a, Bytes b) {
-    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-}
+inline Bytes low(Bytes a, Bytes b) { return shuffled<0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23>(a, b); }
 inline Bytes high(Bytes a, Bytes b) {
-    return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    return shuffled<8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31>(a, b);
 }
 
 // 1 where the lane counts the row, for sixteen rows. The last rows of all are copied to where sixteen can be read.
@@ -46,7 +45,7 @@ inline void transpose(Bytes* v) {
 inline void add_row(Counters* counters, std::uint32_t set, const void* indicator_bytes) {
     HalfBytes bytes;
     std::memcpy(&bytes, indicator_bytes, sizeof bytes);
-    counters[set] += __builtin_convertvector(bytes, Counters);
+    counters[set] += converted<Counters>(bytes);
 }
 
 // Rows [begin, end), fewer than 2^16 of them: no counter overflows.

@@ -2,6 +2,7 @@
 // look-ups a y instead of six.
 #include "kernels/binary_scores.hpp"
 #include "kernels/pair_scores.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
@@ -45,9 +46,9 @@ void look_up(const BinaryRow& row) {
 namespace {
 
 // Two y at a time; each load is one number.
-typedef double Two __attribute__((vector_size(16)));
+using Two = Vec<double, 2>;
 
-template <class Cells> [[gnu::always_inline]] inline void look_up_two(const PairRow& row, Cells cells) {
+template <class Cells> MNLEARN_INLINE inline void look_up_two(const PairRow& row, Cells cells) {
     double* values = row.values;
     const double* margin = row.margin;
     const double base = row.base;

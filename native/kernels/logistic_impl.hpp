@@ -11,6 +11,7 @@
 
 #include "kernels/elementary.hpp"
 #include "kernels/logistic.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
@@ -19,15 +20,13 @@ namespace logistic {
 using D = Lanes<8>::Doubles;
 using B = Lanes<8>::Bits;
 
-[[gnu::always_inline]] inline D load(const double* from) {
+MNLEARN_INLINE inline D load(const double* from) {
     D lanes;
     std::memcpy(&lanes, from, sizeof lanes);
     return lanes;
 }
-[[gnu::always_inline]] inline void store(double* to, D lanes) { std::memcpy(to, &lanes, sizeof lanes); }
-[[gnu::always_inline]] inline double sum_of(D v) {
-    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
-}
+MNLEARN_INLINE inline void store(double* to, D lanes) { std::memcpy(to, &lanes, sizeof lanes); }
+MNLEARN_INLINE inline double sum_of(D v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
 
 double loss(const LogisticGroups& g, const double* b, double* residual, double* weight) {
     D sum = {};
@@ -46,7 +45,7 @@ double loss(const LogisticGroups& g, const double* b, double* residual, double* 
 }
 
 // Adds the numbers whose bit of a byte is set.
-[[gnu::always_inline]] inline void add_where(std::uint64_t byte, D values, D& sum) {
+MNLEARN_INLINE inline void add_where(std::uint64_t byte, D values, D& sum) {
 #ifdef __AVX512F__
     const auto those = reinterpret_cast<__m512d>(sum);
     sum = reinterpret_cast<D>(
@@ -59,8 +58,8 @@ double loss(const LogisticGroups& g, const double* b, double* residual, double* 
 
 // Several planes at a time: their sums need not wait for each other, and the numbers are loaded once.
 template <int PLANES>
-[[gnu::always_inline]] inline void sum_planes(const std::uint64_t* const* planes, std::size_t n_words,
-                                              const double* values, double* out) {
+MNLEARN_INLINE inline void sum_planes(const std::uint64_t* const* planes, std::size_t n_words, const double* values,
+                                      double* out) {
     D sums[PLANES] = {};
     for (std::size_t w = 0; w < n_words; ++w) {
         for (int k = 0; k < 8; ++k) {

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "portability.hpp"
+
 namespace mnlearn {
 
 // With value = base + (cells − margin), as in kernels/binary_scores.hpp:
@@ -45,7 +47,7 @@ using ScorePairs = void (*)(const PairRow&);
 // values[k] = base + (cells − margin), by loads one at a time: see look_up in kernels/binary_scores.hpp. Where it pays,
 // the table was folded before: c[k] + c[n0 − k] first, then c[k] + c[n1 − k].
 inline constexpr std::size_t kMaxFoldedPairs = 4096;
-[[gnu::always_inline]] inline bool folds(const PairRow& row) {
+MNLEARN_INLINE inline bool folds(const PairRow& row) {
     const std::size_t entries = static_cast<std::size_t>(row.n0) + row.n1 + 2;
     return entries <= 3 * row.n_ys && entries <= kMaxFoldedPairs;
 }

@@ -4,8 +4,11 @@
 // on a copy of its PairRow: through a reference the compiler would read it again after every number written.
 #pragma once
 
+#include <cstring>
+
 #include "kernels/binary_scores_impl.hpp"
 #include "kernels/pair_scores.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
@@ -14,7 +17,7 @@ namespace pair_scores {
 using namespace binary_scores;
 
 // Calls each(k) for LANES y from k on. The last ones may come twice, which gives the same numbers again.
-template <int LANES, class Each> [[gnu::always_inline]] inline void for_lanes(std::size_t n_ys, Each each) {
+template <int LANES, class Each> MNLEARN_INLINE inline void for_lanes(std::size_t n_ys, Each each) {
     std::size_t k = 0;
     for (; k + LANES <= n_ys; k += LANES) each(k);
     if (k < n_ys) each(n_ys - LANES);
@@ -117,12 +120,10 @@ template <int LANES> void pairs_filled_up(const PairRow& row) {
 
 template <int LANES> void fold_pairs(const double* table, std::size_t n, double* folded) {
     using W = Wide<LANES>;
-    typename W::Masks backwards;
-    for (int k = 0; k < LANES; ++k) backwards[k] = LANES - 1 - k;
     std::size_t k = 0;
     for (; k + LANES <= n + 1; k += LANES) {
         const typename W::D other = W::load(table + (n + 1 - k - LANES));
-        W::store(folded + k, W::load(table + k) + __builtin_shuffle(other, backwards));
+        W::store(folded + k, W::load(table + k) + reversed(other));
     }
     for (; k <= n; ++k) folded[k] = table[k] + table[n - k];
 }

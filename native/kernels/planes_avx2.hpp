@@ -4,6 +4,7 @@
 #include <immintrin.h>
 
 #include "kernels/planes.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
@@ -73,7 +74,7 @@ std::int64_t make_plane(const NewPlane& plane) {
         const std::uint8_t* codes = plane.codes + 64 * word;
         const std::uint64_t rows = with_state(codes) | std::uint64_t{with_state(codes + 32)} << 32;
         plane.out[word * kLanes] = rows;
-        total += __builtin_popcountll(rows);
+        total += count_ones(rows);
     }
     return total;
 }
@@ -88,7 +89,7 @@ std::int64_t count_bits(const std::uint64_t* set, std::size_t words) {
     alignas(32) std::int64_t lanes[4];
     _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), sums);
     std::int64_t total = lanes[0] + lanes[1] + lanes[2] + lanes[3];
-    for (; w < words; ++w) total += __builtin_popcountll(set[w]);
+    for (; w < words; ++w) total += count_ones(set[w]);
     return total;
 }
 
@@ -97,7 +98,7 @@ std::uint64_t probe_popcount(std::size_t rounds) {
     for (std::size_t step = 0; step < 8 * rounds; ++step)
         for (int j = 0; j < 4; ++j) {
             __m256i states = rows;
-            asm volatile("" : "+x"(states));  // else the compiler would count once and multiply
+            forget_origin_of_vector(states);  // else the compiler would count once and multiply
             bytes[j] = _mm256_add_epi8(bytes[j], nibble_bits(_mm256_and_si256(rows, states)));
         }
     for (int j = 0; j < 4; ++j) widen(rows, bytes[j]);

@@ -4,6 +4,7 @@
 #include <immintrin.h>
 
 #include "kernels/planes.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
@@ -30,15 +31,14 @@ __m512i everywhere(std::uint64_t word) { return _mm512_set1_epi64(static_cast<lo
 template <int SETS, int GROUPS, int STEP> struct Sums {
     __m512i lanes[SETS][GROUPS];
 
-    [[gnu::always_inline]] void count(const Tile& t, const std::uint64_t* const* sets, const __m512i* const* planes) {
+    MNLEARN_INLINE void count(const Tile& t, const std::uint64_t* const* sets, const __m512i* const* planes) {
         add_word<true>(sets, planes, t.begin);
         for (std::size_t w = t.begin + 1; w < t.end; ++w) add_word<false>(sets, planes, w);
     }
 
 private:
     template <bool FIRST>
-    [[gnu::always_inline]] void add_word(const std::uint64_t* const* sets, const __m512i* const* planes,
-                                         std::size_t w) {
+    MNLEARN_INLINE void add_word(const std::uint64_t* const* sets, const __m512i* const* planes, std::size_t w) {
         __m512i states[GROUPS];
         for (int j = 0; j < GROUPS; ++j) states[j] = _mm512_load_si512(planes[j] + w);
         for (int i = 0; i < SETS; ++i) {
@@ -56,12 +56,12 @@ private:
 template <int SETS, int GROUPS, int STEP> struct AddedSums {
     __m512i lanes[SETS][GROUPS], ones[SETS][GROUPS];
 
-    [[gnu::always_inline]] void count(const Tile& t, const std::uint64_t* const* sets, const __m512i* const* planes) {
+    MNLEARN_INLINE void count(const Tile& t, const std::uint64_t* const* sets, const __m512i* const* planes) {
         for (int i = 0; i < SETS; ++i)
             for (int j = 0; j < GROUPS; ++j) lanes[i][j] = ones[i][j] = _mm512_setzero_si512();
         std::size_t w = t.begin;
         for (; w + 4 <= t.end; w += 4) {  // twice two: what is left over changes places without a copy
-            if (t.ahead) __builtin_prefetch(t.ahead + (w - t.begin) * t.ahead_step, 0, 2);
+            if (t.ahead) prefetch<false, 2>(t.ahead + (w - t.begin) * t.ahead_step);
             add_two(sets, planes, w);
             add_two(sets, planes, w + 2);
         }
@@ -80,10 +80,10 @@ template <int SETS, int GROUPS, int STEP> struct AddedSums {
     }
 
 private:
-    [[gnu::always_inline]] void add_carry(int i, int j, __m512i carry) {
+    MNLEARN_INLINE void add_carry(int i, int j, __m512i carry) {
         lanes[i][j] = _mm512_add_epi64(lanes[i][j], _mm512_popcnt_epi64(carry));
     }
-    [[gnu::always_inline]] void add_two(const std::uint64_t* const* sets, const __m512i* const* planes, std::size_t w) {
+    MNLEARN_INLINE void add_two(const std::uint64_t* const* sets, const __m512i* const* planes, std::size_t w) {
         constexpr int kAndThenXor = 0x6a, kCarry = 0x74;  // (a & b) ^ c; b ? !c : a
         __m512i first[GROUPS], second[GROUPS];
         for (int j = 0; j < GROUPS; ++j) {
@@ -105,7 +105,7 @@ private:
 // Sets s.. and the groups at places g.. of a query; then finish.template set<GROUPS>(set, g, sums) for each set, the
 // sums of one group in the lanes of one register. finish.fetch comes before: memory that will be needed soon.
 template <class Counted, int SETS, int GROUPS, class Finish>
-[[gnu::always_inline]] inline void count_tile(const Tile& t, std::size_t s, std::size_t g, const Finish& finish) {
+MNLEARN_INLINE inline void count_tile(const Tile& t, std::size_t s, std::size_t g, const Finish& finish) {
     const __m512i* planes[GROUPS];
     const std::uint64_t* sets[SETS];
     for (int j = 0; j < GROUPS; ++j) planes[j] = t.group(finish.group(g + static_cast<std::size_t>(j)));
@@ -169,8 +169,8 @@ struct StoreCounts {
         if (!q.soon || add) return;
         const double* numbers = q.soon[s] + g * kLanes;
         for (std::size_t j = 0; j < GROUPS * kLanes; j += kLanes) {
-            __builtin_prefetch(numbers + j, 1);
-            if (q.also_soon) __builtin_prefetch(numbers + q.also_soon + j, 1);
+            prefetch<true>(numbers + j);
+            if (q.also_soon) prefetch<true>(numbers + q.also_soon + j);
         }
     }
     template <int GROUPS> void set(std::size_t s, std::size_t g, const __m512i* sums) const {
@@ -203,7 +203,7 @@ struct StoreNumbers {
     std::size_t group(std::size_t place) const { return place; }
     template <int GROUPS> void fetch(std::size_t s, std::size_t g) const {
         const double* numbers = q.rows[s] + g * kLanes;
-        for (std::size_t j = 0; j < GROUPS * kLanes; j += kLanes) __builtin_prefetch(numbers + j, 1);
+        for (std::size_t j = 0; j < GROUPS * kLanes; j += kLanes) prefetch<true>(numbers + j);
     }
     template <int GROUPS> void set(std::size_t s, std::size_t g, const __m512i* sums) const {
         const __m512i digits = _mm512_set1_epi64(0x4330000000000000);
@@ -234,7 +234,7 @@ std::int64_t make_plane(const NewPlane& plane) {
     for (std::size_t word = 0; word < plane.n_words; ++word) {
         const std::uint64_t rows = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(plane.codes + 64 * word), state);
         plane.out[word * kLanes] = rows;
-        total += __builtin_popcountll(rows);
+        total += count_ones(rows);
     }
     return total;
 }
@@ -259,7 +259,7 @@ std::uint64_t probe_popcount(std::size_t rounds) {
     for (int j = 0; j < kStates; ++j) states[j] = everywhere(0xfedcba987654321 + static_cast<std::uint64_t>(j));
     for (std::size_t round = 0; round < rounds; ++round)
         for (int i = 0; i < kRows; ++i) {
-            asm volatile("" : "+v"(rows[i]));  // else the compiler would count once and multiply
+            forget_origin_of_vector(rows[i]);  // else the compiler would count once and multiply
             for (int j = 0; j < kStates; ++j)
                 sums[i][j] = _mm512_add_epi64(sums[i][j], _mm512_popcnt_epi64(_mm512_and_si512(rows[i], states[j])));
         }

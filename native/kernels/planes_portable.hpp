@@ -3,6 +3,7 @@
 
 #include "kernels/planes.hpp"
 #include "kernels/transpose.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
@@ -38,7 +39,7 @@ std::int64_t count_bits(const std::uint64_t* set, std::size_t words) {
 std::uint64_t probe_popcount(std::size_t rounds) {
     std::uint64_t states[kLanes] = {1, 2, 3, 4, 5, 6, 7, 8}, sums[kLanes] = {}, rows = 0x123456789abcdef;
     for (std::size_t step = 0; step < 16 * rounds; ++step) {
-        asm volatile("" : "+r"(rows));  // else the compiler would count once and multiply
+        forget_origin(rows);  // else the compiler would count once and multiply
         for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += popcount(states[lane] & rows);
     }
     for (const std::uint64_t sum : sums) rows += sum;

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <new>
 
+#include "portability.hpp"
+
 namespace mnlearn {
 namespace {
 
@@ -37,7 +39,7 @@ constexpr int kWidth = 4;
 #else
 constexpr int kWidth = 2;
 #endif
-typedef std::uint64_t Vector __attribute__((vector_size(8 * kWidth)));
+using Vector = Vec<std::uint64_t, kWidth>;
 
 inline std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
 

@@ -1,17 +1,20 @@
 // Tiles of the screen with AVX2: bits of each nibble by a table in a register, two row sets by one group at a time.
 #pragma once
 
+#include <cstring>
+
 #include "kernels/planes_avx2.hpp"
 #include "kernels/screen.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
 namespace screen {
 
-template <int LANES, class F> [[gnu::always_inline]] inline std::uint32_t passing(F values, float least) {
+template <int LANES, class F> MNLEARN_INLINE inline std::uint32_t passing(F values, float least) {
     const __m256 bound = _mm256_set1_ps(least);
     __m256 parts[LANES / 8];
-    __builtin_memcpy(parts, &values, sizeof parts);
+    std::memcpy(parts, &values, sizeof parts);
     std::uint32_t found = 0;
     for (int k = 0; k < LANES / 8; ++k)
         found |= static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(parts[k], bound, _CMP_GE_OQ))) << (8 * k);
@@ -48,8 +51,7 @@ inline void count_tile(const std::uint64_t* const* sets, const std::uint64_t* gr
     for (std::size_t g = 0; g < 2; ++g)
         for (std::size_t k = 0; k < 4; k += 2) {
             count_two(sets + k, group + g * words * kLanes, words, half);
-            for (std::size_t i = 0; i < 2; ++i)
-                __builtin_memcpy(counts[k + i] + 8 * g, half[i], 8 * sizeof(std::uint32_t));
+            for (std::size_t i = 0; i < 2; ++i) std::memcpy(counts[k + i] + 8 * g, half[i], 8 * sizeof(std::uint32_t));
         }
 }
 

@@ -3,7 +3,10 @@
 // Everything is in an anonymous namespace: the instruction sets must not share an inline function.
 #pragma once
 
+#include <cstring>
+
 #include "kernels/screen.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
@@ -13,32 +16,32 @@ constexpr std::size_t kSets = 4;  // row sets of a tile: four x of one plane eac
 
 template <int LANES> struct Vectors;  // gcc converts no vectors whose width is a parameter
 template <> struct Vectors<8> {
-    typedef float F __attribute__((vector_size(32)));
-    typedef std::int32_t I __attribute__((vector_size(32)));
+    using F = Vec<float, 8>;
+    using I = Vec<std::int32_t, 8>;
 };
 template <> struct Vectors<16> {
-    typedef float F __attribute__((vector_size(64)));
-    typedef std::int32_t I __attribute__((vector_size(64)));
+    using F = Vec<float, 16>;
+    using I = Vec<std::int32_t, 16>;
 };
 
 template <int LANES> struct Floats {
     using F = typename Vectors<LANES>::F;
     using I = typename Vectors<LANES>::I;
 
-    [[gnu::always_inline]] static F load(const float* from) {
+    MNLEARN_INLINE static F load(const float* from) {
         F v;
-        __builtin_memcpy(&v, from, sizeof v);
+        std::memcpy(&v, from, sizeof v);
         return v;
     }
-    [[gnu::always_inline]] static F numbers(const std::uint32_t* counts) {
+    MNLEARN_INLINE static F numbers(const std::uint32_t* counts) {
         I v;
-        __builtin_memcpy(&v, counts, sizeof v);
-        return __builtin_convertvector(v, F);
+        std::memcpy(&v, counts, sizeof v);
+        return converted<F>(v);
     }
 };
 
 // The quadratic form of one row of d: its states with planes, and the one whose d is minus their sum.
-template <int SY, class F> [[gnu::always_inline]] inline F form(const F* d, const F* weights) {
+template <int SY, class F> MNLEARN_INLINE inline F form(const F* d, const F* weights) {
     if constexpr (SY == 1) return (d[0] * d[0]) * weights[0];
     const F sum = d[0] + d[1];
     return ((d[0] * d[0]) * weights[0] + (d[1] * d[1]) * weights[1]) + (sum * sum) * weights[2];
@@ -55,8 +58,8 @@ template <int SX, int SY> struct Column {
         for (int q = 0; q < SY; ++q) means[q] = V::load(y.means[q] + first);
         for (int q = 0; q < kWeights; ++q) weights[q] = V::load(y.weights[q] + first);
     }
-    [[gnu::always_inline]] typename V::F statistic(const ScreenStrip& s, std::size_t x,
-                                                   const std::uint32_t (*counts)[kScreenCounts]) const {
+    MNLEARN_INLINE typename V::F statistic(const ScreenStrip& s, std::size_t x,
+                                           const std::uint32_t (*counts)[kScreenCounts]) const {
         typename V::F d[SX][SY];
         for (int p = 0; p < SX; ++p)
             for (int q = 0; q < SY; ++q) d[p][q] = V::numbers(counts[p] + q * kLanesY) - means[q] * s.counts[p][x];
@@ -88,7 +91,7 @@ inline Floats<8>::F likelihood_bound(const ScreenStrip& s, std::size_t x, const 
 
 // The planes of the x of a tile, from the s-th row set on.
 template <int SX>
-[[gnu::always_inline]] inline void find_sets(const ScreenStrip& s, std::size_t set, const std::uint64_t** sets) {
+MNLEARN_INLINE inline void find_sets(const ScreenStrip& s, std::size_t set, const std::uint64_t** sets) {
     for (std::size_t k = 0; k < kSets; ++k) {
         const std::size_t x = s.first_x + (set + k) / SX, plane = (set + k) % SX;
         sets[k] = s.planes + ((x / kLanes * SX + plane) * s.words) * kLanes + x % kLanes;
@@ -108,7 +111,7 @@ template <int SX, int SY> std::size_t needed(const ScreenStrip& s, std::size_t c
 
 // Tile by tile: finish(tile, first x, column).
 template <int SX, int SY, class Before, class Finish>
-[[gnu::always_inline]] inline void for_tiles(const ScreenStrip& s, Before before, Finish finish) {
+MNLEARN_INLINE inline void for_tiles(const ScreenStrip& s, Before before, Finish finish) {
     alignas(64) std::uint32_t counts[kSets][kScreenCounts];
     for (std::size_t k = 0; k < s.n_columns; ++k) {
         const std::size_t column = s.first_column + k, n_xs = needed<SX, SY>(s, column);
@@ -144,7 +147,7 @@ template <int SX, int SY> std::size_t pairs(const ScreenStrip& strip, ScreenSurv
                     left &= passing<8>(likelihood_bound(s, x + i, mine, ys), s.kept * bar - s.slack);
                 }
             for (; left; left &= left - 1) {
-                const auto lane = static_cast<std::size_t>(__builtin_ctz(left));
+                const auto lane = std::size_t{lowest_one(left)};
                 ScreenSurvivor& one = found[n_found++];
                 one.x = static_cast<std::uint32_t>(s.first_x + x + i);
                 one.y = static_cast<std::uint32_t>(column * kLanesY + lane);

@@ -7,6 +7,7 @@
 #include <immintrin.h>
 
 #include "kernels/sort_rows.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
@@ -21,7 +22,7 @@ struct List {
 
 inline void put(std::uint16_t*& to, __mmask32 which, __m512i numbers) {
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi16(which, numbers));
-    to += __builtin_popcount(which);
+    to += count_ones(which);
 }
 
 // gcc 12 warns of the unmasked form.
@@ -31,7 +32,7 @@ template <bool ROWS> __m512i finished(__m512i entries) {
 
 // To 2^BITS parts, by where the bits of the key are clear.
 template <int BITS>
-[[gnu::always_inline]] inline void put_parts(List* to, __mmask32 all, __mmask32 low, __mmask32 high, __m512i numbers) {
+MNLEARN_INLINE inline void put_parts(List* to, __mmask32 all, __mmask32 low, __mmask32 high, __m512i numbers) {
     if constexpr (BITS == 0) put(to[0].end, all, numbers);
     if constexpr (BITS == 1) {
         put(to[0].end, all & low, numbers);
@@ -94,8 +95,7 @@ public:
             List lists[1 << BITS];
             if constexpr (LEFT == 0) {
                 std::size_t size = 0;
-                for (std::size_t w = 0; w < q_.words; ++w)
-                    size += static_cast<std::size_t>(__builtin_popcountll(set[w]));
+                for (std::size_t w = 0; w < q_.words; ++w) size += static_cast<std::size_t>(count_ones(set[w]));
                 place(lists, 1 << BITS, size);
                 part_set<BITS, LEFT>(q_, set, lists);
                 finish(lists, 1 << BITS);

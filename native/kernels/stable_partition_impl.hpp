@@ -5,16 +5,19 @@
 
 #include <immintrin.h>
 
+#include <cstring>
+
 #include "kernels/stable_partition.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
 namespace stable_partition {
 
-inline unsigned count_of(std::uint64_t word) { return static_cast<unsigned>(__builtin_popcountll(word)); }
+inline unsigned count_of(std::uint64_t word) { return static_cast<unsigned>(count_ones(word)); }
 
 // Rows::make(word, lane): 64 bytes, bit `lane` of each as the word says.
-template <class Rows> [[gnu::always_inline]] inline void pack_by(const PackQuery& q) {
+template <class Rows> MNLEARN_INLINE inline void pack_by(const PackQuery& q) {
     static constexpr std::uint64_t kNone = 0;
     const std::uint64_t* sets[kSiftLanes];
     std::size_t strides[kSiftLanes];
@@ -34,7 +37,7 @@ template <class Rows> [[gnu::always_inline]] inline void pack_by(const PackQuery
 }
 
 // lane(rows): the bits of 64 rows.
-template <class Lane> [[gnu::always_inline]] inline void count_runs_by(const RunQuery& q, Lane lane) {
+template <class Lane> MNLEARN_INLINE inline void count_runs_by(const RunQuery& q, Lane lane) {
     std::uint32_t total = 0;
     const std::size_t words = (q.n_rows + 63) / 64;
     for (std::size_t w = 0; w < words; ++w) {
@@ -51,10 +54,10 @@ template <class Lane> [[gnu::always_inline]] inline void count_runs_by(const Run
 }
 
 // The two counts of a stratum in one number. What is below ascends, so neither difference runs over into the other.
-[[gnu::always_inline]] inline std::uint64_t pair_of(const std::uint32_t* below, std::size_t stratum) {
+MNLEARN_INLINE inline std::uint64_t pair_of(const std::uint32_t* below, std::size_t stratum) {
     std::uint64_t begins, ends;
-    __builtin_memcpy(&begins, below + 2 * stratum, sizeof begins);
-    __builtin_memcpy(&ends, below + 2 * stratum + 1, sizeof ends);
+    std::memcpy(&begins, below + 2 * stratum, sizeof begins);
+    std::memcpy(&ends, below + 2 * stratum + 1, sizeof ends);
     return ends - begins;
 }
 
@@ -64,10 +67,10 @@ template <class Lane> [[gnu::always_inline]] inline void count_runs_by(const Run
 struct Rows {
     __m512i bytes = _mm512_setzero_si512();
 
-    [[gnu::always_inline]] void add(std::uint64_t word, std::size_t lane) {
+    MNLEARN_INLINE void add(std::uint64_t word, std::size_t lane) {
         bytes = _mm512_mask_add_epi8(bytes, word, bytes, _mm512_set1_epi8(static_cast<char>(1u << lane)));
     }
-    [[gnu::always_inline]] void store(std::uint8_t* to) const { _mm512_storeu_si512(to, bytes); }
+    MNLEARN_INLINE void store(std::uint8_t* to) const { _mm512_storeu_si512(to, bytes); }
 };
 
 constexpr std::uint64_t first_bits(std::size_t n) { return n < 64 ? (std::uint64_t{1} << n) - 1 : ~std::uint64_t{0}; }
@@ -151,7 +154,7 @@ constexpr Moves kMoves = make_moves();
 struct Rows {
     __m256i half[2] = {};
 
-    [[gnu::always_inline]] void add(std::uint64_t word, std::size_t lane) {
+    MNLEARN_INLINE void add(std::uint64_t word, std::size_t lane) {
         const __m256i byte_of_row = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
         const __m256i bit_of_row = _mm256_set1_epi64x(static_cast<std::int64_t>(0x8040201008040201));
         const __m256i bit = _mm256_set1_epi8(static_cast<char>(1u << lane));
@@ -161,7 +164,7 @@ struct Rows {
             half[k] = _mm256_or_si256(half[k], _mm256_and_si256(_mm256_cmpeq_epi8(spread, bit_of_row), bit));
         }
     }
-    [[gnu::always_inline]] void store(std::uint8_t* to) const {
+    MNLEARN_INLINE void store(std::uint8_t* to) const {
         for (int k = 0; k < 2; ++k) _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 32 * k), half[k]);
     }
 };
@@ -203,8 +206,8 @@ std::size_t pick_varied(const VariedRunQuery& q) {
         const std::uint64_t counts = pair_of(q.below, q.order[k]);
         const std::uint32_t n0 = q.sizes[2 * k], n1 = q.sizes[2 * k + 1],
                             zeros = static_cast<std::uint32_t>(counts + (counts >> 32));
-        __builtin_memcpy(q.counts + 2 * n, &counts, sizeof counts);
-        __builtin_memcpy(q.varied_sizes + 2 * n, q.sizes + 2 * k, sizeof counts);
+        std::memcpy(q.counts + 2 * n, &counts, sizeof counts);
+        std::memcpy(q.varied_sizes + 2 * n, q.sizes + 2 * k, sizeof counts);
         n += (n0 != 0) & (n1 != 0) & (zeros != 0) & (zeros != n0 + n1);
     }
     return n;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "portability.hpp"
+
 namespace mnlearn {
 
 // Which of 64 codes below 16 are `state`: bit k for codes[k]. Eight bytes at a time: a byte that differs carries into
@@ -15,7 +17,7 @@ inline std::uint64_t rows_with(const std::uint8_t* codes, std::uint8_t state) {
     for (int k = 0; k < 64; k += 8) {
         std::uint64_t eight;
         std::memcpy(&eight, codes + k, 8);
-        if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
+        if constexpr (std::endian::native == std::endian::big) eight = swap_bytes(eight);
         const std::uint64_t differs = ((eight ^ (kEach * state)) + kEach * 127) >> 7 & kEach;
         rows |= ((differs ^ kEach) * kGather >> 56) << k;
     }

@@ -6,12 +6,13 @@
 #include "kernels/planes.hpp"
 #include "kernels/scratch.hpp"
 #include "kernels/tree.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
 namespace tree {
 
-typedef std::uint64_t Words __attribute__((vector_size(64), may_alias));
+using Words = AliasingVec<std::uint64_t, 8>;
 
 // Bits::common(set, others, n, counts): counts[k] += bits that `set` and the k-th of the others share.
 // Bits::size(set): the bits of one set. Sets have kTreeWords words, at multiples of 64 bytes.

@@ -16,6 +16,7 @@
 
 #include "kernels/scratch.hpp"
 #include "kernels/vertical.hpp"
+#include "portability.hpp"
 
 namespace mnlearn {
 namespace {
@@ -77,7 +78,7 @@ template <class V> struct Counter {
         return next;
     }
     // Adds 2^L rows to the digits below L; returns the carry of weight 2^L.
-    template <int L, class Row> [[gnu::always_inline]] V add_rows(const Row* rows, V* low) const {
+    template <int L, class Row> MNLEARN_INLINE V add_rows(const Row* rows, V* low) const {
         if constexpr (L == 2) {
             const Four four = next_four(rows);
             const V first = add(low[0], load(four.begin[0]), load(four.begin[1]));
@@ -90,7 +91,7 @@ template <class V> struct Counter {
         }
     }
     // Adds 2^L rows and lets the carry run up to the last digit.
-    template <int L, class Row> [[gnu::always_inline]] void take(const Row*& rows, std::size_t& left, V* low) {
+    template <int L, class Row> MNLEARN_INLINE void take(const Row*& rows, std::size_t& left, V* low) {
         V carry = add_rows<L>(rows, low);
         for (int p = L; p < kInRegisters; ++p) carry = push(low[p], carry);  // no branch, and `low` stays in registers
         for (int p = kInRegisters; p < n_digits; ++p) carry = push(digits[p], carry);
@@ -98,7 +99,7 @@ template <class V> struct Counter {
         left -= std::size_t{1} << L;
     }
     template <class Row> void fetch(const Row* rows) const {
-        for (int k = 0; k < 64; ++k) __builtin_prefetch(bits + static_cast<std::size_t>(rows[k]) * (kRowWords * 8));
+        for (int k = 0; k < 64; ++k) prefetch(bits + static_cast<std::size_t>(rows[k]) * (kRowWords * 8));
     }
     template <class Row> void count(const Row* rows, std::size_t n_rows, bool ahead) {
         n_digits = std::bit_width(n_rows);
@@ -113,7 +114,7 @@ template <class V> struct Counter {
     }
     // From digits to numbers, 32 columns at a time: each digit's word is compared with the bit of each column.
     void write(std::uint32_t* counts) const {
-        typedef std::uint32_t Numbers __attribute__((vector_size(sizeof(V))));
+        using Numbers = Vec<std::uint32_t, sizeof(V) / 4>;
         constexpr int kWide = static_cast<int>(sizeof(V) / 4), kParts = 32 / kWide;
         Numbers column_bit[kParts];
         for (int j = 0; j < 32; ++j) column_bit[j / kWide][j % kWide] = std::uint32_t{1} << j;
@@ -156,7 +157,7 @@ template <class V> std::uint64_t load_rows(const std::uint64_t* rows, std::size_
 
 // The set that is left over, from the rows of all sets. Several columns at a time, through all sets.
 template <class V> void find_rest(const VerticalQuery& q) {
-    typedef std::uint32_t Numbers __attribute__((vector_size(sizeof(V))));
+    using Numbers = Vec<std::uint32_t, sizeof(V) / 4>;
     constexpr std::size_t kWide = sizeof(V) / 4;
     for (std::size_t column = 0; column < kBlockColumns; column += kWide) {
         Numbers left{}, counted;

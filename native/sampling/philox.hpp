@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 
+#include "portability.hpp"
+
 namespace mnlearn {
 
 class Philox {
@@ -24,28 +26,12 @@ private:
     // Blocks do not depend on one another: many at a time keep the multipliers busy.
     static constexpr unsigned kAhead = 64;
 
-    struct Wide {
-        std::uint64_t high, low;
-    };
-
-    static Wide multiply(std::uint64_t a, std::uint64_t b) {
-#ifdef __SIZEOF_INT128__
-        __extension__ using Full = unsigned __int128;
-        const Full product = static_cast<Full>(a) * b;
-        return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
-#else
-        const std::uint64_t a0 = a & 0xffffffff, a1 = a >> 32, b0 = b & 0xffffffff, b1 = b >> 32;
-        const std::uint64_t low = a0 * b0, left = a1 * b0 + (low >> 32), right = a0 * b1 + (left & 0xffffffff);
-        return {a1 * b1 + (left >> 32) + (right >> 32), a * b};
-#endif
-    }
-
     void refill() {
         for (unsigned at = 0; at < kAhead; at += 4) {
             ++counter_;  // 2^64 blocks are never used up, so the higher words stay zero
             std::uint64_t c0 = counter_, c1 = 0, c2 = 0, c3 = 0, k0 = key_[0], k1 = key_[1];
             for (int round = 0; round < 10; ++round) {
-                const Wide x = multiply(0xD2E7470EE14C6C93, c0), y = multiply(0xCA5A826395121157, c2);
+                const HighLow x = multiply_wide(0xD2E7470EE14C6C93, c0), y = multiply_wide(0xCA5A826395121157, c2);
                 c0 = y.high ^ c1 ^ k0;
                 c1 = y.low;
                 c2 = x.high ^ c3 ^ k1;

@@ -1,7 +1,6 @@
 // Every pair without conditioning, in tiles: the row sets of some x against the planes of some y at a time.
 #include <algorithm>
 #include <array>
-#include <ranges>
 
 #include "scan/all_pairs.hpp"
 #include "scan/gaps.hpp"
@@ -62,6 +61,12 @@ template <class Scorer> void pairs_by_rows(const AllPairs<Scorer>& all, std::siz
               columns[k].card, all.row(x) + ys[k], all.n_pairs);
 }
 
+bool all_have_planes(const Store& store) {
+    for (std::size_t v = 0; v < store.n_variables(); ++v)
+        if (!store.has_planes(v)) return false;
+    return true;
+}
+
 }  // namespace
 
 std::size_t pairs_between(std::size_t n, std::size_t first_x, std::size_t last_x) {
@@ -83,8 +88,7 @@ void scan_pairs(const Store& store, const KernelSpec& kernel, std::size_t first_
     with_scorer(kernel, facts_of(store, {}, one.count), store.log_tables(), [&](const auto& scorer) {
         const AllPairs all(store, scorer, one, first_x, last_x, out, counted);
         pairs_by_planes(all, threads);
-        const auto has_planes = [&](std::size_t v) { return store.has_planes(v); };
-        if (std::ranges::all_of(std::views::iota(std::size_t{0}, store.n_variables()), has_planes)) return;
+        if (all_have_planes(store)) return;
         parallel_for(last_x - first_x, threads, [&](std::size_t k) { pairs_by_rows(all, first_x + k); });
     });
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "portability.hpp"
 #include "scan/stratum_table.hpp"
 #include "store/store.hpp"
 #include "store/strata.hpp"
@@ -135,8 +136,8 @@ inline void fill_table(const SetSizes& x, std::size_t s, const CountedY& y, std:
 
 // Strata [first, last) of one y into its running sum; y.counts stands at stratum `first`.
 template <class Scorer>
-[[gnu::noinline]] void add_general(const Scorer& scorer, const typename Scorer::Prepared& prepared, const SetSizes& x,
-                                   std::size_t first, std::size_t last, CountedY y, typename Scorer::Sum& sum) {
+MNLEARN_NOINLINE void add_general(const Scorer& scorer, const typename Scorer::Prepared& prepared, const SetSizes& x,
+                                  std::size_t first, std::size_t last, CountedY y, typename Scorer::Sum& sum) {
     std::int64_t cells[kMaxPlaneCard * kMaxPlaneCard], nx[kMaxPlaneCard], ny[kMaxPlaneCard];
     for (std::size_t s = first; s < last; ++s, y.counts += x.card_x * y.stride) {
         fill_table(x, s, y, cells);
@@ -146,9 +147,9 @@ template <class Scorer>
 
 // The same for two binary variables, in registers.
 template <class Scorer>
-[[gnu::always_inline]] inline void add_binary(const Scorer& scorer, const typename Scorer::Prepared& prepared,
-                                              const SetSizes& x, std::size_t first, std::size_t last, const CountedY& y,
-                                              typename Scorer::Sum& sum) {
+MNLEARN_INLINE inline void add_binary(const Scorer& scorer, const typename Scorer::Prepared& prepared,
+                                      const SetSizes& x, std::size_t first, std::size_t last, const CountedY& y,
+                                      typename Scorer::Sum& sum) {
     const std::int64_t* sizes = x.sizes.data() + 2 * first;
     const std::uint32_t *zero = y.counts, *one = y.counts + y.stride;
     if (x.last_derived)
@@ -158,9 +159,9 @@ template <class Scorer>
 }
 
 template <class Scorer>
-[[gnu::always_inline]] inline void add_strata(const Scorer& scorer, const typename Scorer::Prepared& prepared,
-                                              const SetSizes& x, std::size_t first, std::size_t last, const CountedY& y,
-                                              typename Scorer::Sum& sum) {
+MNLEARN_INLINE inline void add_strata(const Scorer& scorer, const typename Scorer::Prepared& prepared,
+                                      const SetSizes& x, std::size_t first, std::size_t last, const CountedY& y,
+                                      typename Scorer::Sum& sum) {
     if (x.card_x == 2 && y.card == 2)
         add_binary(scorer, prepared, x, first, last, y, sum);
     else

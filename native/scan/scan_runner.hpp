@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "portability.hpp"
 #include "scan/binary_batch.hpp"
 #include "scan/candidates.hpp"
 #include "scan/count_bitsets.hpp"
@@ -24,13 +25,13 @@ template <class Scorer> class PreparedByCard {
 public:
     PreparedByCard(const Scorer& scorer, std::uint32_t rx, std::span<const std::int64_t> sizes)
         : scorer_(&scorer), rx_(rx), sizes_(sizes) {}
-    [[gnu::always_inline]] const typename Scorer::Prepared& operator[](std::uint32_t ry) {
+    MNLEARN_INLINE const typename Scorer::Prepared& operator[](std::uint32_t ry) {
         if (ry != last_card_) find(ry);
         return *last_;
     }
 
 private:
-    [[gnu::noinline]] void find(std::uint32_t ry) {
+    MNLEARN_NOINLINE void find(std::uint32_t ry) {
         auto found = by_card_.find(ry);
         if (found == by_card_.end()) found = by_card_.emplace(ry, scorer_->prepare(rx_, ry, sizes_)).first;
         last_card_ = ry;
@@ -46,8 +47,8 @@ private:
 
 // out[k * stride]: output k of one y.
 template <class Scorer>
-[[gnu::always_inline]] inline void write(const Scorer& scorer, const typename Scorer::Sum& sum, std::uint32_t rx,
-                                         std::uint32_t ry, double* out, std::size_t stride) {
+MNLEARN_INLINE inline void write(const Scorer& scorer, const typename Scorer::Sum& sum, std::uint32_t rx,
+                                 std::uint32_t ry, double* out, std::size_t stride) {
     double values[Scorer::outputs];
     scorer.finish(sum, rx, ry, values);
     for (int k = 0; k < Scorer::outputs; ++k) out[static_cast<std::size_t>(k) * stride] = values[k];
@@ -137,7 +138,7 @@ public:
         if (plan.binary && are_far_apart(plan.ys)) return run_on_gathered(plan, sets, x);
         const auto blocks = split_blocks(q_.store, plan.ys);
         parallel_for(blocks.size(), threads_for(plan.cost_together, q_.n_threads), [&](std::size_t b) {
-            const auto [begin, end] = blocks[b];
+            const std::size_t begin = blocks[b].first, end = blocks[b].second;  // clang 14 captures no bindings
             const PlaneColumns columns = plane_columns(q_.store, plan.ys.subspan(begin, end - begin));
             std::vector<std::uint32_t> counts;
             count_by_planes(q_.store, sets, x.n_sets(), columns, counts);

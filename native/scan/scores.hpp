@@ -20,6 +20,7 @@
 #include "kernels/binary_scores.hpp"
 #include "kernels/elementary.hpp"
 #include "kernels/pair_scores.hpp"
+#include "portability.hpp"
 #include "scan/stratum_table.hpp"
 #include "store/log_tables.hpp"
 
@@ -73,7 +74,7 @@ public:
     using Sum = RunningSum;  // first: the rows
 
     Prepared prepare(std::uint32_t, std::uint32_t, std::span<const std::int64_t>) const { return {}; }
-    template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
+    template <class S> MNLEARN_INLINE void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
         sum.first += static_cast<double>(t.first_cell());
     }
     RowOfTables binary_row(const Prepared&, std::size_t, std::int64_t, std::int64_t) const {
@@ -95,15 +96,15 @@ public:
     Pearson(DofRule rule, const ScanFacts& facts) : dof_{rule, facts} {}
 
     Prepared prepare(std::uint32_t, std::uint32_t, std::span<const std::int64_t>) const { return {}; }
-    template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
+    template <class S> MNLEARN_INLINE void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
         const double free = t.adjusted_dof();
         if (t.n == 0 || free == 0.0) return;
         sum.second += free;
         const bool small = t.n < (std::int64_t{1} << 31);  // products fit 64 bits
         if constexpr (std::is_same_v<S, BinaryStratum>)
-            sum.first += small ? two_by_two<std::int64_t>(t) : two_by_two<Wide>(t);
+            sum.first += small ? two_by_two<std::int64_t>(t) : two_by_two<Int128>(t);
         else
-            sum.first += small ? statistic<std::int64_t>(t) : statistic<Wide>(t);
+            sum.first += small ? statistic<std::int64_t>(t) : statistic<Int128>(t);
     }
     RowOfTables binary_row(const Prepared&, std::size_t, std::int64_t n0, std::int64_t n1) const {
         if (n0 == 0 || n1 == 0) return {RowOfTables::skip};
@@ -116,23 +117,21 @@ public:
     }
 
 private:
-    __extension__ typedef __int128 Wide;
-
     // Empty cells contribute e each: together (n² − Σ nx ny over the others) / n, again a whole number over n.
     template <class Int, class S> static double statistic(const S& t) {
         double occupied = 0.0;
         Int empty = static_cast<Int>(t.n) * t.n;
         const double n = static_cast<double>(t.n);
         t.cells([&](std::int64_t o, std::int64_t nx, std::int64_t ny) {
-            const double difference = static_cast<double>(static_cast<Int>(o) * t.n - static_cast<Int>(nx) * ny);
+            const double difference = to_double(static_cast<Int>(o) * t.n - static_cast<Int>(nx) * ny);
             occupied += difference * difference / (n * static_cast<double>(nx) * static_cast<double>(ny));
             empty -= static_cast<Int>(nx) * ny;
         });
-        return occupied + static_cast<double>(empty) / n;
+        return occupied + to_double(empty) / n;
     }
     // n (n00 n11 − n01 n10)² / (n0 n1 n_0 n_1), in the steps of kernels/binary_scores_impl.hpp.
     template <class Int> static double two_by_two(const BinaryStratum& t) {
-        const double d = static_cast<double>(static_cast<Int>(t.n00) * t.n1_ - static_cast<Int>(t.n10) * t.n0_);
+        const double d = to_double(static_cast<Int>(t.n00) * t.n1_ - static_cast<Int>(t.n10) * t.n0_);
         const double nx = static_cast<double>(t.n0_) * static_cast<double>(t.n1_),
                      ny = static_cast<double>(t.n_0) * static_cast<double>(t.n_1);
         return ((d * d) * (static_cast<double>(t.n) / nx)) / ny;
@@ -159,15 +158,14 @@ template <class Int, class S> double half_likelihood_ratio(const S& t) {
     const double n = static_cast<double>(t.n);
     t.cells([&](std::int64_t o, std::int64_t nx, std::int64_t ny) {
         const Int expected = static_cast<Int>(nx) * ny;
-        const double difference = static_cast<double>(static_cast<Int>(o) * t.n - expected);
-        occupied += static_cast<double>(expected) / n * excess(difference / static_cast<double>(expected));
+        const double difference = to_double(static_cast<Int>(o) * t.n - expected);
+        occupied += to_double(expected) / n * excess(difference / to_double(expected));
         empty -= expected;
     });
-    return occupied + static_cast<double>(empty) / n;
+    return occupied + to_double(empty) / n;
 }
 template <class S> double half_likelihood_ratio(const S& t) {
-    __extension__ typedef __int128 Wide;
-    return t.n < (std::int64_t{1} << 31) ? half_likelihood_ratio<std::int64_t>(t) : half_likelihood_ratio<Wide>(t);
+    return t.n < (std::int64_t{1} << 31) ? half_likelihood_ratio<std::int64_t>(t) : half_likelihood_ratio<Int128>(t);
 }
 
 // Largest rounding error of Σ c log c over the cells of all strata, less the same over their margins, all by look-ups:
@@ -204,7 +202,7 @@ public:
           table_(tables.count_log_count()) {}
 
     Prepared prepare(std::uint32_t, std::uint32_t, std::span<const std::int64_t>) const { return {}; }
-    template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
+    template <class S> MNLEARN_INLINE void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
         const double free = t.adjusted_dof();
         if (t.n == 0 || free == 0.0) return;
         sum.first += table_->covers(t.n) ? half(t, table_->unchecked()) : half_likelihood_ratio(t);
@@ -223,7 +221,7 @@ public:
     }
 
 private:
-    template <class S, class Term> [[gnu::always_inline]] static double half(const S& t, const Term& count_log_count) {
+    template <class S, class Term> MNLEARN_INLINE static double half(const S& t, const Term& count_log_count) {
         const double base = count_log_count(t.n) - t.sum_rows(count_log_count);
         return base + (t.sum_cells(count_log_count) - t.sum_columns(count_log_count));
     }
@@ -281,15 +279,13 @@ public:
         return prepared;
     }
     // d of one stratum with two rows or more.
-    template <class S>
-    [[gnu::always_inline]] double log_factor(const Prepared& prepared, std::size_t s, const S& t) const {
+    template <class S> MNLEARN_INLINE double log_factor(const Prepared& prepared, std::size_t s, const S& t) const {
         const bool covered = gamma_->covers(t.n);  // all three tables have one size
         if (covered) return odds(prepared.constant[s], t, alpha_->unchecked(), beta_->unchecked(), gamma_->unchecked());
         return t.n < kLarge ? odds(prepared.constant[s], t, *alpha_, *beta_, *gamma_)
                             : odds_of_many(prepared.constant[s], t);
     }
-    template <class S>
-    [[gnu::always_inline]] void add(Sum& sum, const Prepared& prepared, std::size_t s, const S& t) const {
+    template <class S> MNLEARN_INLINE void add(Sum& sum, const Prepared& prepared, std::size_t s, const S& t) const {
         if (t.n <= 1) return;
         const double d = log_factor(prepared, s, t);
         sum.first += d > 0.0 ? d : 0.0;
@@ -327,13 +323,13 @@ public:
 private:
     // d of one table; what depends on x alone comes first.
     template <class S, class Term>
-    [[gnu::always_inline]] static double odds(double constant, const S& t, const Term& alpha, const Term& beta,
-                                              const Term& gamma) {
+    MNLEARN_INLINE static double odds(double constant, const S& t, const Term& alpha, const Term& beta,
+                                      const Term& gamma) {
         return (constant - t.sum_rows(alpha)) + (t.sum_cells(gamma) - t.sum_columns(beta));
     }
     // Log-odds without log-gammas as large as n log n: their terms n log n − n add up to half of G², which is computed
     // without cancellation, and what is left of each grows like log n.
-    template <class S> [[gnu::noinline]] double odds_of_many(double constant, const S& t) const {
+    template <class S> MNLEARN_NOINLINE double odds_of_many(double constant, const S& t) const {
         return odds(constant, t, alpha_->remainders(), beta_->remainders(), gamma_->remainders()) +
                half_likelihood_ratio(t);
     }
@@ -439,8 +435,7 @@ public:
             cell = std::max(smallest, prior_ / (static_cast<double>(rx) * ry * facts_.n_configurations));
         return {tables_->rising_log_gamma(cell), tables_->rising_log_gamma(rx * cell)};
     }
-    template <class S>
-    [[gnu::always_inline]] void add(Sum& sum, const Prepared& prepared, std::size_t, const S& t) const {
+    template <class S> MNLEARN_INLINE void add(Sum& sum, const Prepared& prepared, std::size_t, const S& t) const {
         if (prepared.cell->covers(t.n))
             sum.first += t.sum_cells(prepared.cell->unchecked()) - t.sum_columns(prepared.total->unchecked());
         else if (t.n < BayesianPosterior::kLarge)
@@ -475,7 +470,7 @@ public:
         : facts_(facts), rounding_(facts), table_(tables.count_log_count()) {}
 
     Prepared prepare(std::uint32_t, std::uint32_t, std::span<const std::int64_t>) const { return {}; }
-    template <class S> [[gnu::always_inline]] void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
+    template <class S> MNLEARN_INLINE void add(Sum& sum, const Prepared&, std::size_t, const S& t) const {
         if (table_->covers(t.n))
             sum.first += t.sum_cells(table_->unchecked()) - t.sum_columns(table_->unchecked());
         else

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "portability.hpp"
 #include "store/store.hpp"
 #include "store/strata.hpp"
 
@@ -39,11 +40,11 @@ struct BinaryStratum {
         if (n11) visit(n11, n1_, n_1);
     }
     // Pairs first: so they can be folded into one table when many y are scored together (kernels/binary_scores.hpp).
-    template <class T> [[gnu::always_inline]] double sum_cells(const T& term) const {
+    template <class T> MNLEARN_INLINE double sum_cells(const T& term) const {
         return (term(n00) + term(n01)) + (term(n10) + term(n11));
     }
-    template <class T> [[gnu::always_inline]] double sum_rows(const T& term) const { return term(n0_) + term(n1_); }
-    template <class T> [[gnu::always_inline]] double sum_columns(const T& term) const { return term(n_0) + term(n_1); }
+    template <class T> MNLEARN_INLINE double sum_rows(const T& term) const { return term(n0_) + term(n1_); }
+    template <class T> MNLEARN_INLINE double sum_columns(const T& term) const { return term(n_0) + term(n_1); }
 };
 
 struct DenseStratum {

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <vector>
 
+#include "portability.hpp"
+
 namespace mnlearn {
 
 double log_gamma(double x);  // of x > 0; safe in any thread, unlike std::lgamma with its global sign
@@ -18,7 +20,7 @@ inline constexpr std::int64_t kTableSize = std::int64_t{1} << 17;
 // A table without its bound: for counts known to lie below it. Scores ask once per stratum and then look up freely.
 struct Unchecked {
     const double* table;
-    [[gnu::always_inline]] double operator()(std::int64_t count) const { return table[count]; }
+    MNLEARN_INLINE double operator()(std::int64_t count) const { return table[count]; }
 };
 
 // count -> log Γ(prior + count) − log Γ(prior); 0 for an empty cell, so empty cells need not be visited.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/transpose.hpp"
+#include "portability.hpp"
 #include "store/distinct_rows.hpp"
 
 namespace mnlearn {
@@ -17,7 +18,7 @@ std::int64_t total_rows(std::size_t n_records, const std::int64_t* repeats) {
     if (!repeats) return static_cast<std::int64_t>(n_records);
     std::int64_t total = 0;
     for (std::size_t row = 0; row < n_records; ++row)
-        if (repeats[row] < 1 || __builtin_add_overflow(total, repeats[row], &total))
+        if (repeats[row] < 1 || add_overflows(total, repeats[row], &total))
             throw std::invalid_argument("repeats must be at least 1 and add up to less than 2^63.");
     return total;
 }

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import stat
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,13 +15,17 @@ from itertools import combinations
 from pathlib import Path
 from secrets import token_hex
 from types import FrameType
-from typing import IO, NoReturn
+from typing import IO, Any, NoReturn
 
 from mnlearn.errors import FileError
+
+_LOCKED_BYTE = 2**31 - 2  # the last one that Windows can lock by this call; nobody may read a locked byte
 
 
 def lock(file: IO[bytes]) -> bool:
     """Lock an open file until it is closed; return False if another process holds it. No-op without locks."""
+    if sys.platform == "win32":
+        return _lock_on_windows(file)
     try:
         import fcntl
     except ImportError:
@@ -31,6 +36,21 @@ def lock(file: IO[bytes]) -> bool:
         return False
     except OSError:  # a file system without locks
         return True
+    return True
+
+
+def _lock_on_windows(file: IO[bytes]) -> bool:
+    from importlib import import_module
+
+    msvcrt: Any = import_module("msvcrt")  # which type checkers know on Windows only
+    place = os.lseek(file.fileno(), 0, os.SEEK_CUR)
+    try:
+        os.lseek(file.fileno(), _LOCKED_BYTE, os.SEEK_SET)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    except OSError as error:  # others: a file system without locks
+        return error.errno not in (errno.EACCES, errno.EDEADLK)
+    finally:
+        os.lseek(file.fileno(), place, os.SEEK_SET)
     return True
 
 
@@ -52,7 +72,10 @@ def only_user(path: Path) -> Iterator[bool]:
                 if free:
                     with suppress(OSError):
                         guard.unlink()
-            return
+        if free and sys.platform == "win32":  # which removes no open file; one that is open again is in use
+            with suppress(OSError):
+                guard.unlink()
+        return
 
 
 def _still_named(file: IO[bytes], path: Path) -> bool:

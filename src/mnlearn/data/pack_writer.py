@@ -18,8 +18,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._atomic_files import lock, replacing
+from mnlearn._atomic_files import only_user, replacing
 from mnlearn.data import _checks
+from mnlearn.data._positions import write_at
 from mnlearn.data.columns import order_key
 from mnlearn.data.dataset import Dataset, MissingReport, check_not_weighted
 from mnlearn.data.options import TableOptions
@@ -82,9 +83,8 @@ class _Part:
     def write(self, values: NDArray[Any]) -> None:
         data = np.ascontiguousarray(values).data.cast("B")
         self.checksum = zlib.crc32(data, self.checksum)
-        while data:
-            written = os.pwrite(self._handle, data, self._at)
-            data, self._at = data[written:], self._at + written
+        write_at(self._handle, data, self._at)
+        self._at += len(data)
 
     @property
     def is_full(self) -> bool:
@@ -103,7 +103,7 @@ def write_pack(path: Path, contents: Contents) -> None:
     """Write a complete file or none: under a temporary name, to the disk, then renamed."""
     try:
         with replacing(path) as part:
-            handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
+            handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666)
             try:
                 _write(handle, contents)
                 os.fsync(handle)
@@ -138,9 +138,9 @@ def _write(handle: int, contents: Contents) -> None:
     if not all(part.is_full for part in parts):
         raise RuntimeError("the blocks of a pack hold another number of rows than expected")
     text = _description(contents, layout, totals[: planes.n_planes].tolist())
-    os.pwrite(handle, text, layout.end)
+    write_at(handle, text, layout.end)
     version = 2 if has_gaps or any(variable.kind for variable in contents.variables) else 1
-    os.pwrite(handle, preamble(layout.end, text, version), 0)
+    write_at(handle, preamble(layout.end, text, version), 0)
 
 
 def _layout_of(handle: int, contents: Contents, n_groups: int) -> _Layout:
@@ -214,14 +214,11 @@ BLOCK_ROWS = 1 << 20
 
 @contextmanager
 def append_lock(path: Path) -> Iterator[None]:
-    """Lock a file for appending; raise FileError if another process appends, because one of the two would be lost."""
-    while True:
-        with path.open("rb") as file:
-            if not lock(file):
-                raise FileError(f"append must run alone; another process is appending to {path}. Wait for it to end.")
-            if os.path.samestat(os.fstat(file.fileno()), path.stat()):  # the file was not replaced meanwhile
-                yield
-                return
+    """Reserve a file for appending; raise FileError if another process appends: the rows of one would be lost."""
+    with only_user(path) as free:
+        if not free:
+            raise FileError(f"append must run alone; another process is appending to {path}. Wait for it to end.")
+        yield
 
 
 def options_of_pack(old: Dataset, options: TableOptions) -> TableOptions:

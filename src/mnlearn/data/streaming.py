@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data._checks import DELIMITERS, PARQUET, PROGRAM_FILES, DataFile, RowTooLong, recognise
+from mnlearn.data._positions import read_at, write_at
 from mnlearn.data.columns import ColumnReader, ReadColumn, ReadTable
 from mnlearn.data.options import ColumnSelection, TableOptions
 from mnlearn.data.whole_numbers import settled_table
@@ -217,9 +218,8 @@ class Spool:
         start = self._end
         data = np.ascontiguousarray(chunk).data.cast("B")
         with self._on_disk():
-            while data:
-                written = os.pwrite(self._file.fileno(), data, self._end)
-                data, self._end = data[written:], self._end + written
+            write_at(self._file.fileno(), data, self._end)
+            self._end += len(data)
         return start
 
     @contextmanager
@@ -235,9 +235,7 @@ class Spool:
 
     def read_into(self, chunk: NDArray[Any], start: int) -> None:
         """Fill an array from the file."""
-        view, done = chunk.data.cast("B"), 0
-        while done < len(view):
-            done += os.preadv(self._file.fileno(), [view[done:]], start + done)
+        read_at(self._file.fileno(), chunk.data.cast("B"), start)
 
 
 class SpooledChunks:

@@ -27,7 +27,8 @@ from mnlearn.experiments.journal import Journal, Record, RunKey, read_records
 from mnlearn.graphs.generators import random_graph
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import SILENT, FloatArray, Monitor
-from mnlearn.simulate.bayesian_network import BayesianNetwork, read_bif
+from mnlearn.simulate.bayesian_network import BayesianNetwork
+from mnlearn.simulate.bif import read_bif
 from mnlearn.simulate.pairwise import ParameterLaw, with_log_odds
 from mnlearn.simulate.sampling import sample
 

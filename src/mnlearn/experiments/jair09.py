@@ -383,7 +383,7 @@ def prepared(file: str, table: Table) -> Dataset:
 
 def _header(file: Path) -> list[str]:
     """The names of the columns."""
-    with gzip.open(file, "rt") if file.suffix == ".gz" else file.open(encoding="utf-8") as lines:
+    with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8") as lines:
         return next(csv.reader(lines))
 
 

@@ -17,6 +17,7 @@ of random terms, with a p-value that is significant at a false discovery rate of
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -189,7 +190,7 @@ def _peak() -> float:
         from resource import RUSAGE_SELF, getrusage
     except ImportError:
         return nan
-    return getrusage(RUSAGE_SELF).ru_maxrss / 1024
+    return getrusage(RUSAGE_SELF).ru_maxrss / (1024**2 if sys.platform == "darwin" else 1024)  # there in bytes
 
 
 _QUANTITIES = (

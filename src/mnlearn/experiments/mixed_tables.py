@@ -27,7 +27,7 @@ import numpy as np
 from mnlearn.data.dataset import Dataset
 from mnlearn.graphs.generators import disjoint_union, grid, hubs, random_graph, star
 from mnlearn.graphs.graph import Graph
-from mnlearn.simulate.bayesian_network import read_bif
+from mnlearn.simulate.bif import read_bif
 from mnlearn.simulate.factors import FactorNetwork, random_pairwise_factors, uniform_factors
 from mnlearn.simulate.gaps import dependent_gaps, random_gaps
 from mnlearn.simulate.latent import latent_network

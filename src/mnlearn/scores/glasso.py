@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mnlearn._ties import ascending
-from mnlearn.errors import InputError, is_number, whole_number
+from mnlearn.errors import InputError, is_number, require, whole_number
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import FloatArray, IntArray, PathStep
 from mnlearn.scores.lasso_resampled import second_moments
@@ -51,6 +51,8 @@ class EBICPrecision:
     ------
     InputError
         If a setting is invalid.
+    MissingDependencyError
+        If scikit-learn is not installed (``pip install 'mnlearn[sklearn]'``).
 
     Notes
     -----
@@ -74,6 +76,7 @@ class EBICPrecision:
         if not (is_number(self.gamma) and self.gamma >= 0):
             raise InputError(f"gamma must be a number of at least 0; got {self.gamma!r}. Use 0.5, or 0 for the BIC.")
         _check_path(self.n_penalties, self.smallest)
+        require("sklearn", "sklearn")
 
     @property
     def n_variables(self) -> int:
@@ -119,6 +122,8 @@ class CrossValidatedPrecision:
     ------
     InputError
         If a setting is invalid, or there are fewer rows than twice the folds.
+    MissingDependencyError
+        If scikit-learn is not installed (``pip install 'mnlearn[sklearn]'``).
 
     Notes
     -----
@@ -147,6 +152,7 @@ class CrossValidatedPrecision:
                 f"n_folds must leave at least 2 rows in each fold; got {self.n_folds} folds of {self.rows.n_rows} "
                 "rows. Use fewer folds, or penalty='ebic'."
             )
+        require("sklearn", "sklearn")
 
     @property
     def n_variables(self) -> int:

@@ -28,7 +28,7 @@ import numpy as np
 
 from mnlearn._ties import exceeds, ranks
 from mnlearn.data.dataset import Dataset, check_no_gaps
-from mnlearn.errors import InputError, UnsuitableError, check_instance, is_number, whole_number
+from mnlearn.errors import InputError, UnsuitableError, check_instance, is_number, require, whole_number
 from mnlearn.protocols import BoolArray, IntArray, Neighborhood, VarSet
 from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.logistic_paths import RIDGE, BinaryColumns
@@ -57,6 +57,9 @@ class L1Logistic:
         If a setting is invalid.
     UnsuitableError
         If a variable is continuous.
+    MissingDependencyError
+        If a variable has more than two states and scikit-learn is not installed
+        (``pip install 'mnlearn[sklearn]'``).
 
     Notes
     -----
@@ -96,6 +99,8 @@ class L1Logistic:
         if self.patience is not None:
             whole_number("patience", self.patience, least=1, hint="Use None to walk the whole path.")
         object.__setattr__(self, "_columns", Columns(self.data.compact()))
+        if max(self._columns.n_states, default=0) > 2:  # multinomial models
+            require("sklearn", "sklearn")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the data and the settings only; the rest is rebuilt in the other process."""

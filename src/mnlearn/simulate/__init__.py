@@ -1,6 +1,7 @@
 """Simulation: networks, distributions and samplers, so that data come with the true graph."""
 
-from mnlearn.simulate.bayesian_network import BayesianNetwork, read_bif
+from mnlearn.simulate.bayesian_network import BayesianNetwork
+from mnlearn.simulate.bif import read_bif
 from mnlearn.simulate.catalogue import DISTRIBUTIONS, EXPRESSION, GAPS, NETWORKS, Simulated, simulate
 from mnlearn.simulate.elimination import as_bayesian_network, log_partition
 from mnlearn.simulate.example import Example, example, example_network

@@ -8,37 +8,16 @@ variable joined to its parents, and all parents of one child joined to each othe
 
 from __future__ import annotations
 
-import gzip
-import re
-import warnings
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from io import BytesIO
 from itertools import combinations
-from math import prod
-from os import PathLike
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from types import ModuleType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
-from mnlearn.errors import (
-    FileError,
-    InputError,
-    check_file,
-    check_room,
-    read_bytes,
-    real_array,
-    require,
-    unreadable,
-    whole_number,
-)
+from mnlearn.errors import InputError, check_room, real_array, whole_number
 from mnlearn.graphs.graph import Graph
 
 LARGEST_ERROR = 1e-3
@@ -84,9 +63,9 @@ class BayesianNetwork:
 
     def __post_init__(self) -> None:
         _check_parts(self.names, self.states, self.parents, self.tables)
-        tables = []
+        tables, cards = [], self.cards
         for x, table in enumerate(self.tables):
-            shape = tuple(self.cards[j] for j in (*self.parents[x], x))
+            shape = tuple(cards[j] for j in (*self.parents[x], x))
             tables.append(_normalised(self.names[x], real_array(f"tables[{x}]", table, "Give probabilities."), shape))
         object.__setattr__(self, "tables", tuple(tables))
         object.__setattr__(self, "order", _parents_first(self.names, self.parents))
@@ -235,159 +214,3 @@ def _parents_first(names: Sequence[str], parents: Sequence[Sequence[int]]) -> tu
     except CycleError as error:
         circle = " → ".join(names[x] for x in reversed(error.args[1]))
         raise InputError(f"parents must not run in a circle; got {circle}. Take one of these arcs out.") from None
-
-
-# Bayesian networks from BIF files, the interchange format of network repositories. pyAgrum parses them.
-#
-# pyAgrum's grammar of a word is narrower than the files in use (a state may be called `<5` or `Asy/Patch`), its
-# numbers are single precision, and it reports a table that is not there as a table of zeros. So words are
-# replaced by plain ones before and put back after, decimals are restored, and every table is checked.
-
-
-_WORD = re.compile(r"[^\s{}()\[\],;|\"]+")
-_PROPERTY = re.compile(r"\bproperty\b(?:[^;]*;|[^;]*\Z)")  # to its end, so that each letter is looked at once
-_COMMENT = re.compile(r"//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
-_VARIABLE = re.compile(r"\bvariable\s+(\w+)\s*\{[^{}\[]*\[\s*([0-9]{1,9})\s*\]")
-_FAMILY = re.compile(r"\bprobability\s*\(([^()]*)\)")
-_NUMBER = re.compile(r"[0-9.]+")
-_MOST_BYTES = 64 << 20
-_FREE_CELLS = 1_000_000  # of all tables, beyond those that the file has numbers for
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?|//.*|/\*.*|.*\*/", re.DOTALL)
-
-
-def read_bif(path: str | PathLike[str]) -> BayesianNetwork:
-    """Read a Bayesian network from a BIF file, compressed by gzip or not.
-
-    Parameters
-    ----------
-    path
-        The file; a name that ends in ``.gz`` is decompressed.
-
-    Returns
-    -------
-    BayesianNetwork
-        Variables, states and parents in the order of the file; tables normalised.
-
-    Raises
-    ------
-    FileError
-        If there is no such file, it is cut off or not BIF, or a table is missing or does not sum to 1.
-    MissingDependencyError
-        If pyAgrum is not installed (``pip install 'mnlearn[inference]'``).
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     file = Path(folder, "coin.bif")
-    ...     _ = file.write_text(
-    ...         "network coin { } variable c { type discrete [2] { h, t }; } probability ( c ) { table 0.5, 0.5; }"
-    ...     )
-    ...     read_bif(file)
-    <BayesianNetwork: 1 variables, 0 arcs, 1 parameters>
-    """
-    file = check_file("path", path)
-    text, original = _plain_words(_text(file))
-    _check_size(file, _COMMENT.sub(" ", text))
-    parsed = _parse(_pyagrum(), text, file, original)
-    try:
-        return _network(parsed, original)
-    except InputError as error:
-        raise FileError(f"path must hold a complete network; {file}: {error}") from None
-
-
-def _text(file: Path) -> str:
-    """Return the content of the file as a string."""
-    content = read_bytes("path", file)
-    try:
-        if file.suffix.lower() == ".gz":
-            content = gzip.GzipFile(fileobj=BytesIO(content)).read(_MOST_BYTES + 1)
-        if len(content) > _MOST_BYTES:
-            raise FileError(
-                f"path must hold at most {_MOST_BYTES >> 20} MB of text; {file} has more. Is it a BIF file?"
-            )
-        return content.decode("utf-8")
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FileError(f"path must be a sound gzip file; {file}: {error}. Fetch it again.") from error
-    except MemoryError as error:
-        raise unreadable("path", file, error) from error
-    except UnicodeDecodeError as error:
-        raise FileError(f"path must be text in UTF-8; {file}: {error}. Is it a BIF file?") from error
-
-
-def _plain_words(text: str) -> tuple[str, dict[str, str]]:
-    """Return the text without properties and with plain stand-ins for unusual words, and the table of stand-ins."""
-    stand_ins: dict[str, str] = {}
-
-    def plain(match: re.Match[str]) -> str:
-        word = match.group()
-        return word if _PLAIN.fullmatch(word) else stand_ins.setdefault(word, f"mnlearn_word_{len(stand_ins)}")
-
-    return _WORD.sub(plain, _PROPERTY.sub("", text)), stand_ins
-
-
-def _check_size(file: Path, text: str) -> None:
-    """Raise FileError for brackets in brackets and for tables far larger than the file, on which the parser hangs."""
-    depth = dict.fromkeys("([{", 0)
-    for letter in re.findall(r"[()\[\]{}]", text):
-        opening = {")": "(", "]": "[", "}": "{"}.get(letter, letter)
-        depth[opening] += 1 if letter == opening else -1
-        if depth[opening] > (2 if opening == "{" else 1) or depth[opening] < 0:
-            raise FileError(f"path must hold a complete network in BIF; {file} has a '{letter}' too many. Correct it.")
-    cards = {name: int(card) for name, card in _VARIABLE.findall(text)}
-    largest = max(cards.values(), default=1)
-    families = (re.split(r"[\s,|]+", found.strip()) for found in _FAMILY.findall(text))
-    cells = sum(prod((cards.get(name, largest) for name in family), start=1.0) for family in families)
-    numbers = sum(1 for _ in _NUMBER.finditer(text))
-    if cells > _FREE_CELLS + 10 * numbers:
-        raise FileError(
-            f"path must hold the numbers of its tables; {file} has {numbers:,} for {cells:.3g} cells. Give some "
-            "variables fewer parents, or all numbers."
-        )
-
-
-def _pyagrum() -> ModuleType:
-    """The parser. Its import warns of types that SWIG made; where warnings are errors, that ends the process."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return require("pyagrum", "inference")
-
-
-def _parse(pyagrum: ModuleType, text: str, file: Path, stand_ins: dict[str, str]) -> Any:
-    """pyAgrum's network of the text; its complaint with the words and the name of the file."""
-    with TemporaryDirectory() as folder:
-        plain = Path(folder, "network.bif")
-        plain.write_text(text, encoding="utf-8")
-        try:
-            return pyagrum.loadBN(str(plain))
-        except pyagrum.GumException as error:
-            lines = [line.split(f"{plain}:")[-1] for line in str(error).splitlines() if f"{plain}:" in line]
-            message = next((line for line in lines if " error " in line), str(error))
-    for word, stand_in in reversed(stand_ins.items()):  # word_12 before word_1
-        message = message.replace(stand_in, word)
-    raise FileError(f"path must hold a complete network in BIF; {file}, line {message.strip()}. Is the file cut off?")
-
-
-def _network(parsed: Any, stand_ins: dict[str, str]) -> BayesianNetwork:
-    """Our record of pyAgrum's network."""
-    original = {stand_in: word for word, stand_in in stand_ins.items()}
-    variables = [parsed.variable(x) for x in sorted(parsed.nodes())]
-    tables = [parsed.cpt(x) for x in sorted(parsed.nodes())]
-    place = {variable.name(): x for x, variable in enumerate(variables)}
-    return BayesianNetwork(
-        names=tuple(original.get(name, name) for name in place),
-        states=tuple(tuple(original.get(label, label) for label in v.labels()) for v in variables),
-        parents=tuple(tuple(place[name] for name in table.names[1:]) for table in tables),
-        tables=tuple(_decimals(_parents_in_order(table.toarray())) for table in tables),
-    )
-
-
-def _parents_in_order(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """pyAgrum's axes are the last parent first, the variable last."""
-    return table.transpose(*reversed(range(table.ndim - 1)), table.ndim - 1)
-
-
-def _decimals(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the shortest decimal of each number in single precision: 0.01, not 0.0099999998."""
-    single = table.astype(np.float32)
-    return np.where(single == table, single.astype(np.str_).astype(np.float64), table)

@@ -34,7 +34,7 @@ from mnlearn.graphs.generators import (
 from mnlearn.graphs.graph import Graph
 from mnlearn.graphs.named import NamedGraph
 from mnlearn.parallel import job_count
-from mnlearn.simulate.bayesian_network import read_bif
+from mnlearn.simulate.bif import read_bif
 from mnlearn.simulate.expression import random_expression_network
 from mnlearn.simulate.factors import FactorNetwork, agreement_factors, random_pairwise_factors, uniform_factors
 from mnlearn.simulate.gaps import dependent_gaps, random_gaps
