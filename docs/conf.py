@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,12 @@ html_title = "mnlearn"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_theme_options: dict[str, Any] = {"show_prev_next": False, "navigation_with_keys": False}
+html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL", "")
+
+# The address of the repository is written in pyproject.toml only; OWNER is the placeholder for a part of it.
+_PROJECT = tomllib.loads(Path(__file__).parent.parent.joinpath("pyproject.toml").read_text(encoding="utf-8"))["project"]
+if "OWNER" not in _PROJECT["urls"]["Repository"]:
+    html_theme_options["github_url"] = _PROJECT["urls"]["Repository"]
 
 # Markdown: formulas between dollars, and links to the headings of a page.
 myst_enable_extensions = ["dollarmath", "deflist"]

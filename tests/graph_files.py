@@ -42,6 +42,6 @@ def can_carry(format: str, name: str) -> bool:
         return bool(name) and not name.startswith("#") and not set("\t\r\n") & set(name)
     if format == "table":
         return bool(name)
-    if format == "graphml":
+    if format in ("graphml", "gexf"):
         return not any((c < " " and c not in "\t\r\n") or c in "\ufffe\uffff" for c in name)
     return True

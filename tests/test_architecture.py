@@ -14,6 +14,7 @@ SOURCE = ROOT / "src" / "mnlearn"
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "_lazy": set(),  # which loads the modules of any package
+    "_deprecation": {"errors"},
     "_validate": {"errors"},
     "_atomic_files": {"errors"},
     "_ties": {"errors"},

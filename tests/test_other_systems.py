@@ -1,4 +1,4 @@
-"""What differs on Windows and macOS, with the modules and calls of those systems replaced by simple ones."""
+"""Windows and macOS: their modules and calls, replaced by simple ones where nothing can run on them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mnlearn.experiments import mbs09_enrichment
 
 
 class Locks(ModuleType):
-    """The module of Windows, which locks bytes from the position of a file on."""
+    """Stand-in for the module of Windows that locks bytes from the position of a file on."""
 
     LK_NBLCK = 2
 

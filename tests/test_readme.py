@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,20 @@ import pytest
 from mnlearn.cli import main
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+
+WITHOUT_EXTRAS = """
+import sys
+from importlib.machinery import PathFinder
+
+EXTRAS = {"matplotlib", "bokeh", "jinja2", "pandas", "polars", "dask", "distributed", "pyagrum", "pydot"}
+
+class Installed(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name in EXTRAS else PathFinder.find_spec(name, path, target)
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = Installed
+"""
 
 
 @pytest.fixture
@@ -25,7 +41,7 @@ def demo(demo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_python_runs_and_says_what_the_comments_say() -> None:
     names: dict[str, Any] = {}
     blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         exec(block, names)
     assert names["learned"].blanket("fatigue") == ("poor_sleep", "exercise")
@@ -39,9 +55,21 @@ def test_the_python_runs_and_says_what_the_comments_say() -> None:
 @pytest.mark.usefixtures("demo")
 def test_the_commands_run() -> None:
     commands = re.findall(r"^mnlearn .*$", README, flags=re.MULTILINE)
-    assert len(commands) == 5
+    assert len(commands) == 6
     for command in commands:
         assert main(shlex.split(command)[1:]) == 0, command
+
+
+@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)[:1])
+def test_the_first_lines_need_neither_files_nor_extras(
+    block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code = WITHOUT_EXTRAS + block + "\nassert learned.blanket('fatigue') == ('poor_sleep', 'exercise')"
+    lines = [line for line in block.splitlines() if line and not line.startswith(("import", "from"))]
+    assert len(lines) == 5
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_it_opens_with_the_two_commands() -> None:

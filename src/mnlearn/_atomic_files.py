@@ -19,7 +19,7 @@ from typing import IO, Any, NoReturn
 
 from mnlearn.errors import FileError
 
-_LOCKED_BYTE = 2**31 - 2  # the last one that Windows can lock by this call; nobody may read a locked byte
+_LOCKED_BYTE = 2**31 - 2  # the last that Windows can lock by this call: a locked byte cannot be read
 
 
 def lock(file: IO[bytes]) -> bool:

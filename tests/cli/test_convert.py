@@ -82,7 +82,7 @@ def test_an_existing_file_is_replaced(run: Any, tmp_path: Path) -> None:
         (("good.edges", "nowhere/out.json"), "TARGET must be in an existing folder; there is no"),
         (("good.edges", "folder.json"), "TARGET must be a file; 'folder.json' is a directory"),
         (("missing.edges", "out.json"), "there is no missing.edges"),
-        (("good.edges", "out.xyz"), "add --from or --to with one of edges, table, csv, graphml, gml, dot, json"),
+        (("good.edges", "out.xyz"), "with one of edges, table, csv, graphml, gml, gexf, cyjs, dot, json"),
         (("good.edges", "out.json", "--to", "jason"), "graph format 'jason' does not exist. Did you mean 'json'?"),
         (("bad.json", "out.edges"), "cannot be read as JSON"),
         (("empty.edges", "out.json"), "must hold a graph; got an empty file"),

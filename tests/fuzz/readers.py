@@ -407,7 +407,7 @@ def _graph_reader(format: str) -> Reader:
         assert read_graph(path.parent / "again.json").graph == named.graph
 
     reader = _text_reader(lambda: _graph_cases(format), read_one)
-    return reader._replace(change=_change_document) if format == "json" else reader
+    return reader._replace(change=_change_document) if format in ("json", "cyjs") else reader
 
 
 _BIF = """network small { }

@@ -20,7 +20,7 @@ from mnlearn.graphs.named import Attributes
 from profiles import few
 
 EXTENSION = {format: f".{format}" for format in FORMATS} | {"table": ".edges.csv"}
-WITH_NUMBERS = ("table", "graphml", "gml", "dot", "json")
+WITH_NUMBERS = ("table", "graphml", "gml", "gexf", "cyjs", "dot", "json")
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -143,6 +143,78 @@ def test_labels_and_names_of_foreign_files(tmp_path: Path) -> None:
     nx.set_node_attributes(graph, {"n0": "age", "n1": "sex"}, "name")
     nx.write_graphml(graph, tmp_path / "x.graphml")
     assert read_graph(tmp_path / "x.graphml").names == ("age", "sex")
+
+
+def test_networkx_reads_our_gexf_and_the_reverse(tmp_path: Path) -> None:
+    path, numbers = tmp_path / "g.gexf", {(0, 2): {"weight": -0.5, "support": -1.5}, (1, 2): {"support": math.inf}}
+    write_graph(path, Graph(3, [(0, 2), (1, 2)]), ["a b", "ü<", "7"], attributes=numbers)
+    theirs = nx.read_gexf(path, version="1.3") if _knows_gexf_1_3() else None
+    if theirs is not None:
+        found = {(a, b): {k: x for k, x in d.items() if k != "id"} for a, b, d in theirs.edges(data=True)}
+        assert list(theirs) == ["a b", "ü<", "7"]
+        assert found == {("a b", "7"): numbers[0, 2], ("ü<", "7"): numbers[1, 2]}
+    for version in ("1.1draft", "1.2draft", *(("1.3",) if _knows_gexf_1_3() else ())):
+        nx.write_gexf(nx.karate_club_graph(), path, version=version)
+        ours = read_graph(path)
+        assert nx.is_isomorphic(ours.graph.to_networkx(), nx.karate_club_graph())
+        weights = {tuple(sorted((int(a), int(b)))): d["weight"] for a, b, d in nx.karate_club_graph().edges(data=True)}
+        names = [int(name) for name in ours.names]
+        assert {tuple(sorted((names[u], names[v]))): x["weight"] for (u, v), x in ours.attributes.items()} == weights
+
+
+def _knows_gexf_1_3() -> bool:
+    """Return whether this networkx reads version 1.3; older ones do not."""
+    return "1.3" in nx.readwrite.gexf.GEXF.versions
+
+
+def test_networkx_reads_our_cytoscape_json_and_the_reverse(tmp_path: Path) -> None:
+    path = tmp_path / "g.cyjs"
+    write_graph(path, Graph(3, [(0, 2)]), ["a b", "ü", "7"], attributes={(0, 2): {"weight": -0.5}})
+    theirs = nx.cytoscape_graph(json.loads(path.read_text(encoding="utf-8")))
+    assert list(theirs) == ["a b", "ü", "7"]
+    assert theirs.edges["a b", "7"]["weight"] == -0.5
+    path.write_text(json.dumps(nx.cytoscape_data(nx.karate_club_graph())))
+    ours = read_graph(path)
+    assert ours.graph.edges == tuple(sorted(tuple(sorted(pair)) for pair in nx.karate_club_graph().edges))
+    assert ours.names == tuple(map(str, range(34)))
+    assert ours.attributes[0, 1] == {"weight": 4.0}
+
+
+def test_files_of_gephi_and_cytoscape(tmp_path: Path) -> None:
+    (tmp_path / "g.gexf").write_text(
+        '<?xml version="1.0" encoding="UTF-8"?><gexf xmlns="http://gexf.net/1.3" version="1.3" '
+        'xmlns:viz="http://gexf.net/1.3/viz"><meta lastmodifieddate="2022-01-01"><creator>Gephi 0.10.1</creator></meta>'
+        '<graph defaultedgetype="undirected" mode="static"><attributes class="node" mode="static">'
+        '<attribute id="0" title="age" type="integer"/></attributes><attributes class="edge" mode="static">'
+        '<attribute id="0" title="support" type="double"/><attribute id="1" title="kind" type="string"/></attributes>'
+        '<nodes count="3"><node id="n1" label="age"><attvalues><attvalue for="0" value="3"/></attvalues>'
+        '<viz:size value="10.0"/><viz:position x="1.0" y="2.0"/></node><node id="n2" label="sex"/>'
+        '<node id="n3" label=""/></nodes><edges count="1"><edge id="0" source="n2" target="n1" weight="0.25">'
+        '<attvalues><attvalue for="0" value="-INF"/><attvalue for="1" value="x"/></attvalues>'
+        '<viz:color r="1" g="2" b="3"/></edge></edges></graph></gexf>'
+    )
+    numbers = {(0, 1): {"weight": 0.25, "support": -math.inf}}
+    assert read_graph(tmp_path / "g.gexf") == NamedGraph(Graph(3, [(0, 1)]), ("age", "sex", ""), numbers)
+    nodes = [{"data": {"id": str(60 + k), "SUID": 60 + k, "name": name}} for k, name in enumerate("ab")]
+    data = {"id": "70", "source": "61", "target": "60", "SUID": 70, "selected": False, "support": 2, "w": "inf"}
+    expected = NamedGraph(Graph(2, [(0, 1)]), ("a", "b"), {(0, 1): {"support": 2.0, "w": math.inf}})
+    for elements in (
+        {"nodes": nodes, "edges": [{"data": data, "selected": False}]},
+        [*nodes, {"data": data}],
+        [{"group": "nodes", **node} for node in nodes] + [{"group": "edges", "data": data}],
+    ):
+        (tmp_path / "g.cyjs").write_text(json.dumps({"generated_by": "cytoscape-3.10.0", "elements": elements}))
+        assert read_graph(tmp_path / "g.cyjs") == expected
+
+
+def test_nodes_without_labels_are_named_by_id(tmp_path: Path) -> None:
+    (tmp_path / "g.gexf").write_text(
+        '<gexf><graph><nodes><node id="a" label="x"/><node id="b"/></nodes></graph></gexf>'
+    )
+    assert read_graph(tmp_path / "g.gexf").names == ("a", "b")
+    empty = '<gexf><graph><nodes><node id="a" label=""/><node id="b" label=""/></nodes></graph></gexf>'
+    (tmp_path / "g.gexf").write_text(empty)
+    assert read_graph(tmp_path / "g.gexf").names == ("a", "b")
 
 
 def test_the_json_schema_is_the_documented_one(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ XML = (
 GML = 'graph [ {} node [ id 0 label "a" ] node [ id 1 label "b" ] {} ]'
 JSON = '{{"format": "mnlearn-graph", "version": {}, "variables": {}, "edges": {}}}'
 AB = '["a", "b"]'
+GEXF = '<gexf><graph {}><nodes><node id="a"/><node id="b"/></nodes><edges>{}</edges></graph></gexf>'
+CYJS = '{{"elements": {{"nodes": [{{"data": {{"id": "a"}}}}, {{"data": {{"id": 2}}}}], "edges": [{}]}}}}'
 BOMB = (
     '<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "lol">'
     + "".join(f'<!ENTITY {y} "{f"&{x};" * 10}">' for x, y in zip("abcdefgh", "bcdefghi", strict=True))
@@ -65,6 +67,38 @@ def edge(source: str, target: str, more: str = "") -> str:
         ("graphml", XML.format("undirected", "<hyperedge/>"), "hyperedges"),
         ("graphml", "<a/>", "damaged or of another kind"),
         ("graphml", BOMB, "must not declare a DOCTYPE or entities"),
+        ("gexf", GEXF.format('defaultedgetype="directed"', edge("a", "b")), "undirected; got a directed GEXF graph"),
+        ("gexf", GEXF.format("", edge("a", "b", 'type="mutual"')), "undirected; got a directed GEXF graph"),
+        ("gexf", GEXF.format('mode="dynamic"', ""), "must be static; got mode='dynamic'"),
+        ("gexf", GEXF.format("", edge("a", "a")), "two different variables; got 'a' twice"),
+        ("gexf", GEXF.format("", edge("a", "c")), "declared nodes; got 'c'"),
+        ("gexf", GEXF.format("", '<edge source="a"/>'), "declared nodes; got None"),
+        ("gexf", GEXF.format("", edge("a", "b") + edge("b", "a")), "given once; got 'b' - 'a' twice"),
+        ("gexf", GEXF.format("", '<node id="a"/>'), "id of its own; got 'a' twice"),
+        ("gexf", GEXF.format("", "<node/>"), "id of its own; got None"),
+        ("gexf", GEXF.format("", edge("a", "b", 'weight="heavy"')), "weight of an edge must be a number; got 'heavy'"),
+        ("gexf", GEXF.format("", "</edges></graph><graph><edges>"), "one graph; got several"),
+        ("gexf", GEXF.format("", "")[:-9], "damaged or of another kind; the parser says"),
+        ("gexf", GEXF.format("", "").replace("/><", ' label="x"/><'), "got 'x' twice"),
+        ("gexf", "<graphml/>", "first element must be gexf; got 'graphml'"),
+        ("gexf", "<gexf/>", "one graph; got 0"),
+        ("gexf", "<gexf><graph/></gexf>", "at least one variable"),
+        ("gexf", BOMB, "must not declare a DOCTYPE or entities"),
+        ("gexf", "<gexf>" + "<a>" * 1_000_000, "nested at most 100 deep"),
+        ("cyjs", '{"directed": true, "elements": {}}', "undirected; got a directed graph"),
+        ("cyjs", CYJS.format('{"data": {"source": "a", "target": "a"}}'), "two different variables; got 'a' twice"),
+        ("cyjs", CYJS.format('{"data": {"source": "a", "target": "c"}}'), "declared nodes; got 'c'"),
+        ("cyjs", CYJS.format('{"data": {"source": "a"}}'), '"target" must be a string; got nothing'),
+        ("cyjs", CYJS.format('{"data": {"source": "a", "target": [2]}}'), r'"target" must be a string; got \[2\]'),
+        ("cyjs", CYJS.format('{"source": "a"}'), 'must have an object "data"; got'),
+        ("cyjs", CYJS.format('{"data": {"source": "a", "target": "2", "w": NaN}}'), "JSON numbers; got NaN"),
+        ("cyjs", CYJS.format(", ".join(['{"data": {"source": "a", "target": 2}}'] * 2)), "given once; got 'a' - '2'"),
+        ("cyjs", '{"elements": [{"data": {"id": "a"}}, {"data": {"id": "a"}}]}', "id of its own; got 'a' twice"),
+        ("cyjs", '{"elements": {"nodes": {}}}', '"nodes" and "edges" must be lists; got {}'),
+        ("cyjs", '{"elements": 1}', '"elements" must be an object or a list; got 1'),
+        ("cyjs", '{"elements": []}', "at least one variable"),
+        ("cyjs", "[]", "not a graph of Cytoscape"),
+        ("cyjs", "[" * 100_000, "damaged or of another kind"),
         ("gml", GML.format("directed 1", ""), "undirected; got a directed GML graph"),
         ("gml", GML.format("", "edge [ source 0 target 0 ]"), "two different variables; got 'a' twice"),
         ("gml", GML.format("", "edge [ source 0 target 2 ]"), "undefined target 2"),

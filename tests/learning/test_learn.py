@@ -227,7 +227,7 @@ def test_a_trace_is_kept_on_request() -> None:
     assert all(isinstance(question, Question) for question in trace)
 
 
-@pytest.mark.parametrize("end", ["graphml", "gml", "dot", "json", "edges", "edges.csv", "csv"])
+@pytest.mark.parametrize("end", ["graphml", "gml", "gexf", "cyjs", "dot", "json", "edges", "edges.csv", "csv"])
 def test_saved_networks_read_back_equal(end: str, tmp_path: Path) -> None:
     name = f"net.{end}"
     learned = learn(SURVEY.columns(), alpha=0.01)

@@ -130,15 +130,6 @@ def test_pgmpy_gets_every_factor_with_its_states() -> None:
         assert theirs.states[theirs.variables[0]][0] == str(fitted.levels[mine.variables[0]][0])
 
 
-def test_pgmpy_infers_the_same_where_it_is_installed() -> None:
-    pytest.importorskip("pgmpy")
-    from pgmpy.inference import VariableElimination
-
-    fitted = model()
-    found = VariableElimination(fitted.to_pgmpy()).query(["rain"], evidence={"flag": "True"}).values
-    np.testing.assert_allclose(found, list(fitted.conditional("rain", {"flag": True}).values()), atol=1e-9)
-
-
 def test_without_pgmpy_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pgmpy.models", None)
     with pytest.raises(MissingDependencyError, match="pgmpy is needed for this and is not installed"):

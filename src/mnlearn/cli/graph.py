@@ -55,7 +55,8 @@ def convert_command(
       mnlearn convert matrix.dat network.dot --from csv
 
     Formats and their extensions:
-      edges (.edges .tsv .txt), table (.edges.csv), csv (.csv: adjacency), graphml, gml, dot (.dot .gv), json
+      edges (.edges .tsv .txt), table (.edges.csv), csv (.csv: adjacency), graphml, gml, gexf,
+      cyjs, dot (.dot .gv), json
     """
     from mnlearn.graphs.formats import read_graph
 

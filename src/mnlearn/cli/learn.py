@@ -52,7 +52,9 @@ Out = Annotated[
     str | None,
     writes(
         option(
-            "FILE", "Write the network: .json (whole result), .graphml, .gml, .dot, .edges, .edges.csv, .csv (matrix)."
+            "FILE",
+            "Write the network: .json (whole result), .graphml, .gml, .gexf, .cyjs, .dot, .edges, .edges.csv, "
+            ".csv (matrix).",
         )
     ),
 ]

@@ -32,8 +32,10 @@ from mnlearn.data.coding import (
     sort_labels,
 )
 from mnlearn.data.columns import ReadColumn, ReadTable
+from mnlearn.data.lazy_tables import lazy_table
 from mnlearn.data.options import ColumnOptions, TableOptions, unfit_label
-from mnlearn.data.streaming import read_stream
+from mnlearn.data.other_containers import check_container, unknown_container
+from mnlearn.data.streaming import read_lazy, read_stream
 from mnlearn.data.transposed import turned
 from mnlearn.data.typed_columns import categories_column, is_text, object_column, whole_column
 from mnlearn.data.whole_numbers import settled_table, whole_again
@@ -53,6 +55,11 @@ def load_memory(source: object, options: TableOptions) -> ReadTable:
 
 def _load(source: object, options: TableOptions) -> ReadTable:  # noqa: PLR0911 - one for each type
     """Read a source by its type."""
+    lazy = lazy_table(source)
+    if lazy is not None:
+        options.check_no_names(lazy.title)
+        return read_lazy(lazy, options).joined()
+    check_container(source)
     if isinstance(source, np.ndarray):
         return _load_array(source, options)
     if is_sparse(source):
@@ -69,20 +76,18 @@ def _load(source: object, options: TableOptions) -> ReadTable:  # noqa: PLR0911 
         return _load_pandas(source, options)
     if not isinstance(source, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
         frame = nw.from_native(source, pass_through=True)
-        if isinstance(frame, nw.DataFrame | nw.LazyFrame):
+        streamed = isinstance(frame, nw.LazyFrame) and hasattr(source, "__arrow_c_stream__")
+        if isinstance(frame, nw.DataFrame | nw.LazyFrame) and not streamed:
             return _load_frame(frame, options)
     if hasattr(source, "__arrow_c_stream__") and not is_into_series(source):
         return _load_stream(source, options)
-    raise InputError(
-        f"source must be a path, a data frame, an Arrow table, a 2-D array, a sparse matrix, a dict of columns or a "
-        f"list of records; "
-        f"got {type(source).__module__}.{type(source).__qualname__}. Convert it to one of these."
-    )
+    raise unknown_container(source)
 
 
 def _load_turned(source: object, options: TableOptions) -> ReadTable:
     """Read a table whose rows are the variables."""
-    table, names = turned(source)
+    lazy = lazy_table(source)
+    table, names = turned(source if lazy is None else lazy.whole())
     plain = replace(options, transpose=False, row_names=False)
     return _load(table, plain) if names is None else _load_array(table, plain, names)
 

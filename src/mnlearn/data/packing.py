@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mnlearn._atomic_files import check_outputs, try_to_write
 from mnlearn.data._checks import PROGRAM_FILES
+from mnlearn.data.columns import ReadTable
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.missing import to_contents
 from mnlearn.data.options import MissingPolicy, TableOptions, Types
@@ -24,7 +25,7 @@ from mnlearn.data.pack_writer import (
     write_pack,
 )
 from mnlearn.data.readers import already_coded, check_no_delimiter, check_no_sheet, read_source, select_from
-from mnlearn.data.streaming import Spool, files_of, paths_of, read_files, read_stream
+from mnlearn.data.streaming import Spool, files_of, paths_of, read_files, read_lazy, read_stream
 from mnlearn.errors import FileError, InputError, MnlearnError, check_methods, check_path, true_or_false
 from mnlearn.protocols import SILENT, Monitor
 
@@ -55,8 +56,8 @@ def pack(
     ----------
     source
         A path to CSV, TSV or Parquet, a folder of such files, a pattern such as ``"part-*.parquet"``, or a list of
-        these; a stream of Arrow batches; or any other source that `read` accepts, such as one packed file. A pack of a
-        pack is equal to it.
+        these; a dataset or a stream of Arrow batches, a LazyFrame of polars or a relation of DuckDB; or any other
+        source that `read` accepts, such as one packed file. A pack of a pack is equal to it.
     out
         The file to write; its name ends in ``.mnpack``.
     columns, types, levels, missing, missing_values, repeats, delimiter
@@ -167,9 +168,9 @@ def _contents(source: object, options: TableOptions, spool: Spool, monitor: Moni
         files = files_of(paths, options)
         return to_contents(read_files(files, on_disk, monitor), options.missing, spool, least=least)
     check_no_delimiter(source, options)
-    if _is_stream(source):
-        options.check_no_names("an Arrow stream")
-        return to_contents(read_stream(source, on_disk, "the Arrow stream"), options.missing, spool, least=least)
+    streamed = _streamed(source, on_disk, monitor)
+    if streamed is not None:
+        return to_contents(streamed, options.missing, spool, least=least)
     return contents_of(read_source(source, options))
 
 
@@ -189,6 +190,22 @@ def _only_pack(paths: Sequence[Path]) -> Path | None:
             f"{packs[0].name!r}. Pack them one by one: the first, then each of the others with append=True."
         )
     return packs[0] if packs else None
+
+
+def _streamed(source: object, options: TableOptions, monitor: Monitor) -> ReadTable | None:
+    """Read a table that comes in batches; None for any other."""
+    if type(source).__module__.partition(".")[0] in ("builtins", "numpy", "pandas"):
+        return None
+    from mnlearn.data.lazy_tables import lazy_table
+
+    lazy = lazy_table(source)
+    if lazy is not None:
+        options.check_no_names(lazy.title)
+        return read_lazy(lazy, options, monitor)
+    if _is_stream(source):
+        options.check_no_names("an Arrow stream")
+        return read_stream(source, options, "the Arrow stream")
+    return None
 
 
 def _is_stream(source: object) -> bool:

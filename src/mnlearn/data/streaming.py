@@ -7,9 +7,10 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,9 @@ from mnlearn.data.whole_numbers import settled_table
 from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.parallel import ahead
 from mnlearn.protocols import SILENT, Monitor
+
+if TYPE_CHECKING:
+    from mnlearn.data.lazy_tables import LazyTable
 
 
 def files_of(paths: Sequence[Path], options: TableOptions) -> list[DataFile]:
@@ -107,6 +111,19 @@ def read_stream(stream: Any, options: TableOptions, source: str) -> ReadTable:
     reader = stream if isinstance(stream, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(stream)
     table = _TableReader(source, options)
     table.n_rows = read_batches_into(table.typed(table.select(reader.schema.names, source), reader.schema), reader)
+    return table.finish()
+
+
+def read_lazy(source: LazyTable, options: TableOptions, monitor: Monitor = SILENT) -> ReadTable:
+    """Read a table that its library reads or computes piece by piece."""
+    from mnlearn.data.parquet import batch_rows
+    from mnlearn.data.typed_columns import read_batches_into
+
+    table = _TableReader(source.title, options)
+    table.order = source.ordered
+    columns = table.typed(table.select(source.schema.names, source.title), source.schema)
+    batches = source.batches([name for name, _ in columns], batch_rows(len(columns)))
+    table.n_rows = read_batches_into(columns, takewhile(lambda _: not monitor.cancelled(), batches))
     return table.finish()
 
 

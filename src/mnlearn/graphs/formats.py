@@ -1,4 +1,4 @@
-"""Read and write graph files: edge list, edge table, adjacency CSV, GraphML, GML, DOT and JSON.
+"""Read and write graph files: edge list, edge table, adjacency CSV, GraphML, GML, GEXF, DOT and two kinds of JSON.
 
 | format    | extensions            | carries                                                        |
 |-----------|-----------------------|----------------------------------------------------------------|
@@ -7,6 +7,8 @@
 | `csv`     | .csv                  | every name, an apostrophe before one that starts a formula; weights |
 | `graphml` | .graphml              | names without control characters, numbers on edges             |
 | `gml`     | .gml                  | every name, numbers on edges                                   |
+| `gexf`    | .gexf                 | names without control characters, numbers on edges             |
+| `cyjs`    | .cyjs                 | every name, numbers on edges                                   |
 | `dot`     | .dot .gv              | every name, numbers on edges                                   |
 | `json`    | .json                 | every name, numbers on edges; schema in `markup_formats`       |
 
@@ -37,6 +39,7 @@ from mnlearn.graphs.markup_formats import (
     render_json,
 )
 from mnlearn.graphs.named import Attributes, NamedGraph, parser_errors
+from mnlearn.graphs.network_programs import parse_cytoscape, parse_gexf, render_cytoscape, render_gexf
 from mnlearn.graphs.text_formats import (
     parse_csv,
     parse_edge_list,
@@ -65,6 +68,8 @@ _FORMATS = {
     "csv": _Format("a CSV of edges or of an adjacency matrix", (".csv",), parse_csv, render_adjacency, False),
     "graphml": _Format("GraphML", (".graphml",), parse_graphml, render_graphml),
     "gml": _Format("GML", (".gml",), parse_gml, render_gml),
+    "gexf": _Format("GEXF", (".gexf",), parse_gexf, render_gexf),
+    "cyjs": _Format("Cytoscape JSON", (".cyjs",), parse_cytoscape, render_cytoscape),
     "dot": _Format("DOT", (".dot", ".gv"), parse_dot, render_dot),
     "json": _Format("JSON", (".json",), parse_json, render_json),
 }

@@ -135,6 +135,18 @@ class EdgeLists:
         """Return the graph over variables of these names; None if it is not a simple graph."""
         return graph_of_ends(tuple(names), self._left, self._right, self._columns)
 
+    def checked(self, names: Sequence[str]) -> NamedGraph:
+        """Return the graph over variables of these names; raise FileError that names the fault if there is one."""
+        found = self.graph(names)
+        if found is not None:
+            return found
+        builder = GraphBuilder()
+        for name in names:
+            builder.declare(name)
+        for u, v in zip(self._left, self._right, strict=True):
+            builder.join(names[u], names[v])
+        return builder.finish()
+
 
 class GraphBuilder:
     """Collects variables and edges from a parser; raises FileError unless they form a simple undirected graph."""

@@ -63,6 +63,23 @@ def to_pgmpy(model: MarkovModel) -> Any:
     ------
     MissingDependencyError
         If pgmpy is not installed; it is in none of the extras.
+
+    Notes
+    -----
+    Checked with pgmpy 1.1; what to know when using the network there:
+
+    - States are strings, in the order of the labels: evidence is ``{"count": "1"}``, not 1, and None is ``"None"``.
+    - `VariableElimination.query` does not normalise the result for a Markov network: call its ``normalize()``.
+    - `BeliefPropagation` needs a connected graph and raises a ValueError otherwise; `VariableElimination` does not.
+    - Isolated variables are nodes with a factor of their own, so `check_model` is true.
+    - Factors are scaled so that their largest value is 1: `get_partition_function` is that of the scaled factors, and
+      it builds the table of all variables.
+    - The axes of a factor are in the order of its variables, the last one fastest.
+
+    Examples
+    --------
+    >>> network = model.to_pgmpy()  # doctest: +SKIP
+    >>> VariableElimination(network).query(["rain"], evidence={"flag": "True"}).normalize()  # doctest: +SKIP
     """
     discrete = _discrete(model, "pgmpy")
     try:

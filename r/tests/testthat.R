@@ -1,0 +1,4 @@
+library(testthat)
+library(mnlearn)
+
+test_check("mnlearn")
