@@ -88,6 +88,12 @@ std::vector<std::string> py_levels() {
 
 }  // namespace
 
+namespace mnlearn {
+
+void bind_numbers(nb::module_& m);
+
+}
+
 NB_MODULE(_core, m) {
     using namespace nb::literals;
     m.doc() = "The native core: counting and scoring contingency tables. Use mnlearn.statistics.Counts.";
@@ -119,4 +125,5 @@ NB_MODULE(_core, m) {
     bind_plan(m);
     bind_columns(m);
     bind_climbs(m);
+    bind_numbers(m);
 }

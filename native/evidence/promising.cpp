@@ -1,10 +1,10 @@
 #include "evidence/promising.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "numbers/elementary.hpp"
 #include "scan/count_bitsets.hpp"
 #include "threads/thread_pool.hpp"
 
@@ -70,7 +70,7 @@ public:
             const auto zero = static_cast<double>(ready_.x.sizes[2 * s]);
             strata_.push_back({static_cast<float>(rows), static_cast<float>(zero / rows),
                                static_cast<float>(zero * (rows - zero) / (rows * rows * rows))});
-            price_ += static_cast<float>(std::log1p(kStratumPrice * rows) / 2);
+            price_ += static_cast<float>(elementary::log1p(kStratumPrice * rows) / 2);
         }
     }
 
@@ -92,7 +92,7 @@ public:
             const float full = 0.5f * squares_[j] - price_;
             if (!(std::max(pairwise, full) > best_.bar())) continue;
             const auto y = static_cast<std::int32_t>(first + j);
-            if (y != x_) best_.enter(std::max(pairwise - 0.5f * std::log(twice), full), y);
+            if (y != x_) best_.enter(std::max(pairwise - 0.5f * static_cast<float>(elementary::log(twice)), full), y);
         }
     }
 
