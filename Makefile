@@ -66,6 +66,10 @@ test-device: $(VENV)/devices
 test-portable: $(VENV)/developing
 	MNLEARN_CORE=portable $(BIN)/python -m pytest -q $(PARALLEL) -m "not slow" $(TESTS)
 
+# Golden results as other processors compute them; see docs/reproducibility.md.
+test-bits: $(VENV)/developing
+	.ci/bits $(BIN)/python
+
 soak: $(VENV)/developing
 	$(BIN)/python tests/soak.py --kills $(KILLS) --seed $(SEED)
 
