@@ -19,7 +19,7 @@ KILLS ?= 500
 SEED  ?= $(shell date +%s)
 
 .PHONY: demo test test-slow test-full test-browser screenshot lint check sanitize fuzz bench docs clean help
-.PHONY: test-lowest test-newest test-pythons test-portable test-device soak
+.PHONY: test-lowest test-newest test-pythons test-portable test-bits test-device soak
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
@@ -31,6 +31,7 @@ help:
 	@echo "make test-newest    the tests with the newest dependencies, pre-releases included"
 	@echo "make test-pythons   the tests with each Python from 3.11 to 3.14 that is on the PATH"
 	@echo "make test-portable  the tests with the portable code path of the native core"
+	@echo "make test-bits  the golden results as other processors compute them"
 	@echo "make test-device    install PyTorch, then the tests of device=; those of a GPU are skipped where there is none"
 	@echo "make soak    kill every command that writes at random times, KILLS=500 times"
 	@echo "make lint    ruff, mypy --strict, and the stub against the native module"

@@ -1,4 +1,4 @@
-"""What the same bits everywhere cost: own functions and products against those of NumPy, SciPy and BLAS.
+"""Time our own functions and products, with the same bits everywhere, against those of NumPy, SciPy and BLAS.
 
 Run: python benchmarks/elementary.py [--values 200000] [--rows 1000] [--variables 500]
 

@@ -88,12 +88,6 @@ std::vector<std::string> py_levels() {
 
 }  // namespace
 
-namespace mnlearn {
-
-void bind_numbers(nb::module_& m);
-
-}
-
 NB_MODULE(_core, m) {
     using namespace nb::literals;
     m.doc() = "The native core: counting and scoring contingency tables. Use mnlearn.statistics.Counts.";

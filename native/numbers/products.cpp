@@ -9,12 +9,14 @@
 namespace mnlearn {
 namespace {
 
-constexpr std::size_t kSide = 48;  // of a tile: a part of its rows fills half of a cache of 512 KB
+constexpr std::size_t kSide = 60;  // of a tile: whole blocks of every path; a part of its rows fits a cache of 512 KB
 
-TileProducts chosen_for(std::string_view level) {
+// By default also where the other kernels lack some of the instructions that they need beside AVX-512F.
+TileProducts chosen_for(const std::string& level) {
+    const std::string_view name = choose_instruction_set(level).name;
 #ifdef MNLEARN_X86
-    if (level == "avx512") return kAvx512Products;
-    if (level == "avx2") return kAvx2Products;
+    if (name == "avx512" || (level.empty() && __builtin_cpu_supports("avx512f"))) return kAvx512Products;
+    if (name == "avx2") return kAvx2Products;
 #endif
     return kPortableProducts;
 }
@@ -22,7 +24,7 @@ TileProducts chosen_for(std::string_view level) {
 }  // namespace
 
 void products(const Rows& a, const Rows& b, double* out, const std::string& level, int n_threads) {
-    const TileProducts tile_products = chosen_for(choose_instruction_set(level).name);
+    const TileProducts tile_products = chosen_for(level);
     const bool same = a.values == b.values && a.n == b.n;
     const std::size_t wide = (b.n + kSide - 1) / kSide, high = (a.n + kSide - 1) / kSide;
     parallel_for(high * wide, n_threads, [&](std::size_t piece) {
