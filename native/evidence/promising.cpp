@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
 #include "numbers/elementary.hpp"
@@ -12,10 +13,10 @@ namespace mnlearn {
 
 namespace {
 
-constexpr std::size_t kBlock = 512;         // candidates: their planes stay in the cache
-constexpr std::size_t kTogether = 32;       // variables that share a block: else each would stream all planes
-constexpr float kNoVariance = 1e30f;        // in place of 0: d is 0 there, but for rounding
-constexpr double kStratumPrice = M_PI / 8;  // times its rows: a y that splits them evenly
+constexpr std::size_t kBlock = 512;    // candidates: their planes stay in the cache
+constexpr std::size_t kTogether = 32;  // variables that share a block: else each would stream all planes
+constexpr float kNoVariance = 1e30f;   // in place of 0: d is 0 there, but for rounding
+constexpr double kStratumPrice = std::numbers::pi / 8;  // times its rows: a y that splits them evenly
 
 // The strata of one x: what d_s and v_s need.
 struct Stratum {
