@@ -18,8 +18,8 @@ TESTS ?= tests
 KILLS ?= 500
 SEED  ?= $(shell date +%s)
 
-.PHONY: demo test test-slow test-full test-browser screenshot lint check check-release sanitize fuzz bench docs clean help
-.PHONY: test-lowest test-newest test-pythons test-portable test-clang compile-only test-device test-pgmpy test-r soak
+.PHONY: demo test test-slow test-full test-browser screenshot lint check check-release sanitize fuzz bench docs clean help compile-only soak
+.PHONY: test-lowest test-newest test-pythons test-portable test-clang test-device test-pgmpy test-r test-bits
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
@@ -33,6 +33,7 @@ help:
 	@echo "make test-portable  the tests with the portable code path of the native core"
 	@echo "make test-clang     the native core built with clang, then TESTS=; LIBCXX=1 with the standard library of clang"
 	@echo "make compile-only   check that the native core compiles for macOS, Windows and ARM"
+	@echo "make test-bits  the golden results as other processors compute them"
 	@echo "make test-device    install PyTorch, then the tests of device=; those of a GPU are skipped where there is none"
 	@echo "make test-pgmpy  install pgmpy apart, then the tests of to_pgmpy with it"
 	@echo "make test-r  the package for R with its tests (Debian: r-base-core, r-cran-reticulate, r-cran-testthat)"
@@ -90,6 +91,10 @@ test-clang: $(VENV)/developing
 
 compile-only: $(VENV)/crossing
 	.ci/compile-only $(BIN)/python
+
+# Golden results as other processors compute them; see docs/reproducibility.md.
+test-bits: $(VENV)/developing
+	.ci/bits $(BIN)/python
 
 soak: $(VENV)/developing
 	$(BIN)/python tests/soak.py --kills $(KILLS) --seed $(SEED)

@@ -1,7 +1,6 @@
 // Logarithms of counts, looked up: log-gamma of a count plus a prior, and c log c.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,8 +10,6 @@
 #include "portability.hpp"
 
 namespace mnlearn {
-
-double log_gamma(double x);  // of x > 0; safe in any thread, unlike std::lgamma with its global sign
 
 // Counts up to here are looked up (one megabyte a table); larger ones, rare by nature, are computed.
 inline constexpr std::int64_t kTableSize = std::int64_t{1} << 17;
