@@ -1,6 +1,7 @@
 #include "mixed/likelihoods.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "numbers/elementary.hpp"

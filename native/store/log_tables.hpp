@@ -1,6 +1,7 @@
 // Logarithms of counts, looked up: log-gamma of a count plus a prior, and c log c.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
