@@ -24,8 +24,8 @@ SEED  ?= $(shell date +%s)
 # What test-wheel runs on the installed package, beside the demonstration and the first example of README.md.
 TESTS_OF_WHEELS ?= tests/golden/test_results.py tests/statistics/test_counts.py tests/contracts/test_invariances.py
 
-.PHONY: demo test test-slow test-full test-browser screenshot lint check check-release sanitize fuzz bench docs clean help
-.PHONY: wheel test-wheel test-lowest test-newest test-pythons test-portable test-clang compile-only test-device test-pgmpy test-r soak
+.PHONY: demo test test-slow test-full test-browser screenshot lint check check-release sanitize fuzz bench docs clean help compile-only soak
+.PHONY: wheel test-wheel test-lowest test-newest test-pythons test-portable test-clang test-device test-pgmpy test-r test-bits
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
@@ -39,6 +39,7 @@ help:
 	@echo "make test-portable  the tests with the portable code path of the native core"
 	@echo "make test-clang     the native core built with clang, then TESTS=; LIBCXX=1 with the standard library of clang"
 	@echo "make compile-only   check that the native core compiles for macOS, Windows and ARM"
+	@echo "make test-bits  the golden results as other processors compute them"
 	@echo "make test-device    install PyTorch, then the tests of device=; those of a GPU are skipped where there is none"
 	@echo "make test-pgmpy  install pgmpy apart, then the tests of to_pgmpy with it"
 	@echo "make test-r  the package for R with its tests (Debian: r-base-core, r-cran-reticulate, r-cran-testthat)"
@@ -98,6 +99,10 @@ test-clang: $(VENV)/developing
 
 compile-only: $(VENV)/crossing
 	.ci/compile-only $(BIN)/python
+
+# Golden results as other processors compute them; see docs/reproducibility.md.
+test-bits: $(VENV)/developing
+	.ci/bits $(BIN)/python
 
 soak: $(VENV)/developing
 	$(BIN)/python tests/soak.py --kills $(KILLS) --seed $(SEED)

@@ -120,4 +120,5 @@ NB_MODULE(_core, m) {
     bind_plan(m);
     bind_columns(m);
     bind_climbs(m);
+    bind_numbers(m);
 }
