@@ -8,6 +8,9 @@ NATIVE := CMakeLists.txt $(wildcard native/*.hpp native/*/*.?pp)
 WERROR ?= ON
 demo: WERROR := OFF
 
+# pip, which says in a line what it is doing; its whole output goes to a file.
+PIP = $(PYTHON) .ci/progress $(VENV)/pip.log $(BIN)/python -m pip
+
 # All cores; the tests that share a cluster of workers run in one process.
 PARALLEL := -n auto --dist loadgroup
 # There is a process for every core; more threads of BLAS in each of them would only wait for each other.
@@ -18,8 +21,11 @@ TESTS ?= tests
 KILLS ?= 500
 SEED  ?= $(shell date +%s)
 
+# What test-wheel runs on the installed package, beside the demonstration and the first example of README.md.
+TESTS_OF_WHEELS ?= tests/golden/test_results.py tests/statistics/test_counts.py tests/contracts/test_invariances.py
+
 .PHONY: demo test test-slow test-full test-browser screenshot lint check check-release sanitize fuzz bench docs clean help compile-only soak
-.PHONY: test-lowest test-newest test-pythons test-portable test-clang test-device test-pgmpy test-r test-bits
+.PHONY: wheel test-wheel test-lowest test-newest test-pythons test-portable test-clang test-device test-pgmpy test-r test-bits
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
@@ -44,6 +50,8 @@ help:
 	@echo "make sanitize   the tests of the native core, built with AddressSanitizer and UBSan"
 	@echo "make fuzz    randomly changed files for every reader, FUZZ_SECONDS=60 each; SANITIZE=1 as in make sanitize"
 	@echo "make bench   speed and memory, as ratios to something simple in the same run"
+	@echo "make wheel   a wheel and a source distribution into dist, checked"
+	@echo "make test-wheel     both, installed and tested in environments of their own"
 	@echo "make docs    the documentation, its examples run, into docs/_build/html"
 	@echo "make clean   remove everything that make made"
 
@@ -140,6 +148,12 @@ bench: $(VENV)/benchmarking
 	$(BIN)/python benchmarks/moments.py
 	$(BIN)/python benchmarks/reading.py
 
+wheel: $(VENV)/packaging
+	.ci/wheel build $(BIN)/python
+
+test-wheel: wheel
+	.ci/wheel test $(BIN)/python $(TESTS_OF_WHEELS)
+
 docs: $(VENV)/documenting
 	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
@@ -147,37 +161,50 @@ docs: $(VENV)/documenting
 # The package itself, editable: Python files are used in place, the native core is built anew when it changes.
 $(VENV)/installed: pyproject.toml $(NATIVE)
 	@$(PYTHON) -c 'import sys; sys.exit("mnlearn needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ..." if sys.version_info < (3, 11) else 0)'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --upgrade pip
-	$(BIN)/python -m pip install -q --config-settings=cmake.define.MNLEARN_WERROR=$(WERROR) --editable '.[plot,report]'
+	@echo "Setting up $(VENV): an environment of Python, the packages that mnlearn needs, and its native core"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install --upgrade pip
+	@$(PIP) install -v --config-settings=cmake.define.MNLEARN_WERROR=$(WERROR) --editable '.[plot,report]'
 	@touch $@
 
 $(VENV)/developing: $(VENV)/installed
-	$(BIN)/python -m pip install -q --group dev
+	@echo "Installing the tools of developers into $(VENV)"
+	@$(PIP) install --group dev
+	@touch $@
+
+$(VENV)/packaging: $(VENV)/developing
+	@echo "Installing the tools that build and check wheels into $(VENV)"
+	@$(PIP) install --group wheels
 	@touch $@
 
 $(VENV)/releasing: $(VENV)/developing
-	$(BIN)/python -m pip install -q --group release
+	@echo "Installing the tools that check a release into $(VENV)"
+	@$(PIP) install --group release
 	@touch $@
 
 $(VENV)/browsing: $(VENV)/developing
-	$(BIN)/python -m pip install -q --group browser
+	@echo "Installing a browser for the tests into $(VENV)"
+	@$(PIP) install --group browser
 	@touch $@
 
 $(VENV)/crossing: $(VENV)/developing
-	$(BIN)/python -m pip install -q --group cross
+	@echo "Installing Zig and the headers of other systems into $(VENV)"
+	@$(PIP) install --group cross
 	@touch $@
 
 $(VENV)/devices: $(VENV)/developing
-	$(BIN)/python -m pip install -q --group device
+	@echo "Installing PyTorch into $(VENV)"
+	@$(PIP) install --group device
 	@touch $@
 
 $(VENV)/benchmarking: $(VENV)/developing
-	$(BIN)/python -m pip install -q --group bench
+	@echo "Installing what the benchmarks compare with into $(VENV)"
+	@$(PIP) install --group bench
 	@touch $@
 
 $(VENV)/documenting: $(VENV)/developing
-	$(BIN)/python -m pip install -q --group docs
+	@echo "Installing the tools of the documentation into $(VENV)"
+	@$(PIP) install --group docs
 	@touch $@
 
 clean:

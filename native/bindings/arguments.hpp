@@ -79,12 +79,45 @@ inline bool append_array(nb::handle given, std::vector<std::int32_t>& to) {
     return true;
 }
 
+// A tuple of its own: neither another thread nor the code of an item can change it.
+inline nb::object listed(nb::handle given) {
+    nb::object list = nb::steal(PySequence_Tuple(given.ptr()));
+    if (!list) throw nb::python_error();
+    return list;
+}
+
+// An item of a list. Without a global lock another thread may drop the list's own reference to it.
+#ifdef Py_GIL_DISABLED
+inline nb::object list_item(PyObject* list, Py_ssize_t k) { return nb::steal(PyList_GetItemRef(list, k)); }
+#else
+inline nb::handle list_item(PyObject* list, Py_ssize_t k) { return PyList_GetItem(list, k); }
+#endif
+
+// A list that nothing else changes, as long as no code of Python runs: a copy where there is no global lock.
+inline nb::object unshared_list(nb::handle list) {
+#ifdef Py_GIL_DISABLED
+    return nb::steal(PySequence_List(list.ptr()));
+#else
+    return nb::borrow(list);
+#endif
+}
+
 // Any iterable of whole numbers, appended.
 inline void append_indices(nb::handle given, std::vector<std::int32_t>& to) {
-    if (PyList_CheckExact(given.ptr()) || PyTuple_CheckExact(given.ptr())) {
-        // Read again each time: an item that is not an int runs its own code, which may change the list.
-        for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(given.ptr()); ++k)
-            to.push_back(read_index(PySequence_Fast_GET_ITEM(given.ptr(), k)));
+    if (PyTuple_CheckExact(given.ptr())) {
+        const Py_ssize_t n = PyTuple_Size(given.ptr());
+        for (Py_ssize_t k = 0; k < n; ++k) to.push_back(read_index(PyTuple_GetItem(given.ptr(), k)));
+        return;
+    }
+    if (PyList_CheckExact(given.ptr())) {
+        Py_ssize_t n = PyList_Size(given.ptr());
+        for (Py_ssize_t k = 0; k < n; ++k) {
+            const auto item = list_item(given.ptr(), k);
+            if (!item.ptr()) throw nb::python_error();
+            const bool is_int = PyLong_CheckExact(item.ptr());
+            to.push_back(read_index(item.ptr()));
+            if (!is_int) n = PyList_Size(given.ptr());  // its own code has run, which may have changed the list
+        }
         return;
     }
     if (append_array(given, to)) return;
@@ -130,9 +163,10 @@ struct NewArray {
     nb::object array;
     double* values;
 };
+inline PyObject* numpy_empty = nullptr;  // set once, by the initialisation of the module
 inline NewArray new_array(const nb::object& shape) {
-    static PyObject* const empty = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
-    nb::object array = nb::steal(PyObject_CallOneArg(empty, shape.ptr()));
+    PyObject* argument = shape.ptr();
+    nb::object array = nb::steal(PyObject_Vectorcall(numpy_empty, &argument, 1, nullptr));
     if (!array) throw nb::python_error();
     Py_buffer view;
     if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_WRITABLE) != 0) throw nb::python_error();
@@ -151,14 +185,14 @@ public:
         const nb::object listed_zs = listed(zs), listed_yss = yss.is_valid() ? listed(yss) : nb::object();
         append_indices(xs, xs_);
         const auto n = static_cast<Py_ssize_t>(xs_.size());
-        if (PyTuple_GET_SIZE(listed_zs.ptr()) != n || (yss.is_valid() && PyTuple_GET_SIZE(listed_yss.ptr()) != n))
+        if (PyTuple_Size(listed_zs.ptr()) != n || (yss.is_valid() && PyTuple_Size(listed_yss.ptr()) != n))
             throw std::invalid_argument("xs, yss and zs must have the same length, a place for each question; got " +
                                         lengths(n, listed_yss, listed_zs) + ". Give each x its own.");
         std::vector<std::size_t> ends;
         for (Py_ssize_t k = 0; k < n; ++k) {
-            if (yss.is_valid()) append_indices(PyTuple_GET_ITEM(listed_yss.ptr(), k), flat_);
+            if (yss.is_valid()) append_indices(PyTuple_GetItem(listed_yss.ptr(), k), flat_);
             ends.push_back(flat_.size());
-            append_set(PyTuple_GET_ITEM(listed_zs.ptr(), k), flat_);
+            append_set(PyTuple_GetItem(listed_zs.ptr(), k), flat_);
             ends.push_back(flat_.size());
         }
         make(store, static_cast<std::size_t>(n_outputs), ends, yss.is_valid());
@@ -168,16 +202,10 @@ public:
     nb::list answers() { return std::move(answers_); }
 
 private:
-    // A tuple of its own: reading one item must not change which others there are.
-    static nb::object listed(nb::handle given) {
-        nb::object list = nb::steal(PySequence_Tuple(given.ptr()));
-        if (!list) throw nb::python_error();
-        return list;
-    }
     static std::string lengths(Py_ssize_t n, const nb::object& yss, const nb::object& zs) {
         std::string text = std::to_string(n);
-        if (yss.is_valid()) text += ", " + std::to_string(PyTuple_GET_SIZE(yss.ptr()));
-        return text + " and " + std::to_string(PyTuple_GET_SIZE(zs.ptr()));
+        if (yss.is_valid()) text += ", " + std::to_string(PyTuple_Size(yss.ptr()));
+        return text + " and " + std::to_string(PyTuple_Size(zs.ptr()));
     }
 
     // All are checked before the first is counted.

@@ -196,15 +196,15 @@ void bind_blankets(nb::module_& m) {
                               "What answers already given imply, by the rules of Algorithm 5 of [JAIR09].")
         .def(nb::init<std::size_t, bool>(), "n_variables"_a, "mirrored"_a)
         .def_prop_ro("n_variables", &KnowledgeBase::n_variables)
-        .def("implied", &py_implied, nb::sig("def implied(self, x: int, y: int, z: Iterable[int]) -> int"),
-             "x"_a.none(), "y"_a.none(), "z"_a.none(),
-             "The number of the first rule that answers, from 1; 0 where none does.")
-        .def("infer", &py_infer, nb::sig("def infer(self, x: int, y: int, z: Iterable[int]) -> int"), "x"_a.none(),
-             "y"_a.none(), "z"_a.none(), "The same; what the rule says is known from now on.")
-        .def("learn", &py_learn,
+        .def("implied", &py_implied, nb::lock_self(),
+             nb::sig("def implied(self, x: int, y: int, z: Iterable[int]) -> int"), "x"_a.none(), "y"_a.none(),
+             "z"_a.none(), "The number of the first rule that answers, from 1; 0 where none does.")
+        .def("infer", &py_infer, nb::lock_self(), nb::sig("def infer(self, x: int, y: int, z: Iterable[int]) -> int"),
+             "x"_a.none(), "y"_a.none(), "z"_a.none(), "The same; what the rule says is known from now on.")
+        .def("learn", &py_learn, nb::lock_self(),
              nb::sig("def learn(self, x: int, y: int, z: Iterable[int], independent: bool) -> None"), "x"_a.none(),
              "y"_a.none(), "z"_a.none(), "independent"_a.none(), "Enter what the data said.")
-        .def("replay", &py_replay,
+        .def("replay", &py_replay, nb::lock_self(),
              nb::sig("def replay(self, xs: NDArray[np.int32], ys: NDArray[np.int32], zs: NDArray[np.uint64], "
                      "independent: NDArray[np.bool]) -> bytes"),
              "xs"_a.none(), "ys"_a.none(), "zs"_a.none(), "independent"_a.none(),

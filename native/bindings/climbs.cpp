@@ -256,25 +256,26 @@ void bind_climbs(nb::module_& m) {
         .def_prop_ro("done", [](const PyEdgeFlips& f) { return f.flips->done(); })
         .def_prop_ro("made", [](const PyEdgeFlips& f) { return f.flips->made(); })
         .def_prop_ro("scored", [](const PyEdgeFlips& f) { return f.flips->scored(); })
-        .def("run", &py_run, nb::sig("def run(self, most: int) -> NDArray[np.int32]"), "most"_a,
+        .def("run", &py_run, nb::lock_self(), nb::sig("def run(self, most: int) -> NDArray[np.int32]"), "most"_a,
              "Make the best flips; stop where several are equally good, and return their places.")
         .def(
-            "flip", [](PyEdgeFlips& f, std::size_t place) { f.flips->flip(f.place(place)); },
+            "flip", [](PyEdgeFlips& f, std::size_t place) { f.flips->flip(f.place(place)); }, nb::lock_self(),
             nb::sig("def flip(self, place: int) -> None"), "place"_a)
         .def(
             "present", [](const PyEdgeFlips& f, std::size_t place) { return f.flips->present(f.place(place)); },
-            nb::sig("def present(self, place: int) -> bool"), "place"_a)
+            nb::lock_self(), nb::sig("def present(self, place: int) -> bool"), "place"_a)
         .def(
             "degree",
             [](const PyEdgeFlips& f, std::size_t x) {
                 if (x >= f.flips->neighbors().size()) throw std::invalid_argument("x must be a variable.");
                 return f.flips->degree(x);
             },
-            nb::sig("def degree(self, x: int) -> int"), "x"_a)
-        .def("edges", &py_edges, nb::sig("def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]"),
+            nb::lock_self(), nb::sig("def degree(self, x: int) -> int"), "x"_a)
+        .def("edges", &py_edges, nb::lock_self(),
+             nb::sig("def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]"),
              "The edges of the graph, in lexicographic order.")
         .def(
-            "scores", [](const PyEdgeFlips& f) { return array_from<Numbers>(f.flips->scores()); },
+            "scores", [](const PyEdgeFlips& f) { return array_from<Numbers>(f.flips->scores()); }, nb::lock_self(),
             nb::sig("def scores(self) -> NDArray[np.float64]"), "The local score of each variable.");
 }
 

@@ -1,9 +1,11 @@
 // Columns of tables in Python on their way into codes: blocks of NumPy arrays, and batches of Arrow columns.
 #include <nanobind/nanobind.h>
 
+#include <cmath>
 #include <cstring>
 #include <utility>
 
+#include "bindings/arguments.hpp"
 #include "bindings/arrays.hpp"
 #include "store/distinct_values.hpp"
 
@@ -78,22 +80,22 @@ public:
     void add(const Cells& cells, const nb::object& categories) {
         if (!categories.is_valid() || !code(cells)) return leave();
         const DistinctValues& found = coder_.found();
-        const auto size = static_cast<std::uint64_t>(PyTuple_GET_SIZE(categories.ptr()));
+        const auto size = static_cast<std::uint64_t>(PyTuple_Size(categories.ptr()));
         for (const std::uint64_t position : found.numbers)
             if (position >= size) return leave();
         nb::object labels = new_labels();
         Py_ssize_t place = found.any_missing;
         for (const std::uint64_t position : found.numbers)
-            PyTuple_SET_ITEM(labels.ptr(), place++,
-                             Py_NewRef(PyTuple_GET_ITEM(categories.ptr(), static_cast<Py_ssize_t>(position))));
-        categories_[nb::int_(PyList_GET_SIZE(labels_.ptr()))] = categories;
+            PyTuple_SetItem(labels.ptr(), place++,
+                            Py_NewRef(PyTuple_GetItem(categories.ptr(), static_cast<Py_ssize_t>(position))));
+        categories_[nb::int_(labels_.size())] = categories;
         keep(std::move(labels));
     }
 
     nb::tuple result() { return nb::make_tuple(std::move(labels_), std::move(wide_), std::move(categories_)); }
 
 private:
-    std::uint8_t* place() const { return codes_ + static_cast<std::size_t>(PyList_GET_SIZE(labels_.ptr())) * n_rows_; }
+    std::uint8_t* place() const { return codes_ + labels_.size() * n_rows_; }
     bool code(const Cells& cells) {
         std::uint8_t* to = place();
         nb::gil_scoped_release unlocked;
@@ -108,7 +110,7 @@ private:
                               : type == CellType::uint64 ? PyLong_FromUnsignedLongLong(number)
                                                          : PyLong_FromLongLong(static_cast<std::int64_t>(number));
             if (!label) throw nb::python_error();
-            PyTuple_SET_ITEM(labels.ptr(), place++, label);
+            PyTuple_SetItem(labels.ptr(), place++, label);
         }
         for (const std::string_view text : found.strings) {
             PyObject* label = decoded(text);
@@ -116,7 +118,7 @@ private:
                 PyErr_Clear();
                 return leave();
             }
-            PyTuple_SET_ITEM(labels.ptr(), place++, label);
+            PyTuple_SetItem(labels.ptr(), place++, label);
         }
         keep(std::move(labels));
     }
@@ -124,7 +126,7 @@ private:
     nb::object new_labels() const {
         nb::object labels = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(coder_.found().n_codes())));
         if (!labels.is_valid()) throw nb::python_error();
-        if (coder_.found().any_missing) PyTuple_SET_ITEM(labels.ptr(), 0, Py_NewRef(Py_None));
+        if (coder_.found().any_missing) PyTuple_SetItem(labels.ptr(), 0, Py_NewRef(Py_None));
         return labels;
     }
     void keep(nb::object labels) {
@@ -132,7 +134,7 @@ private:
         if (!wide.empty()) {
             auto own = std::make_unique_for_overwrite<std::uint16_t[]>(wide.size());
             std::copy(wide.begin(), wide.end(), own.get());
-            wide_[nb::int_(PyList_GET_SIZE(labels_.ptr()))] =
+            wide_[nb::int_(labels_.size())] =
                 give<nb::ndarray<nb::numpy, std::uint16_t, nb::ndim<1>>>(std::move(own), {wide.size()});
         }
         labels_.append(std::move(labels));
@@ -150,8 +152,9 @@ class ObjectColumn {
 public:
     explicit ObjectColumn(nb::handle column) {
         if (PyList_CheckExact(column.ptr())) {
-            n_ = static_cast<std::size_t>(PyList_GET_SIZE(column.ptr()));
-            items_ = reinterpret_cast<const char*>(PySequence_Fast_ITEMS(column.ptr()));
+            list_ = unshared_list(column);
+            if (!list_.is_valid()) throw nb::python_error();
+            n_ = static_cast<std::size_t>(PyList_Size(list_.ptr()));
         } else if (PyObject_GetBuffer(column.ptr(), &view_, PyBUF_STRIDED_RO | PyBUF_FORMAT) == 0) {
             lent_ = true;
             if (view_.ndim != 1 || !view_.format || std::strcmp(view_.format, "O") != 0)
@@ -169,6 +172,7 @@ public:
     }
     std::size_t size() const { return n_; }
     PyObject* operator[](std::size_t row) const {
+        if (!lent_) return PyList_GetItem(list_.ptr(), static_cast<Py_ssize_t>(row));
         PyObject* item;
         std::memcpy(&item, items_ + static_cast<std::ptrdiff_t>(row) * step_, sizeof item);
         return item ? item : Py_None;  // an array may leave out what was never set
@@ -177,6 +181,7 @@ public:
 private:
     Py_buffer view_;
     bool lent_ = false;
+    nb::object list_;
     std::size_t n_ = 0;
     const char* items_ = nullptr;
     std::ptrdiff_t step_ = sizeof(PyObject*);
@@ -185,13 +190,13 @@ private:
 // None, and what pandas has for missing values of any type.
 bool is_none(PyObject* item) {
     if (item == Py_None) return true;
-    const char* name = Py_TYPE(item)->tp_name;
-    const char* last = std::strrchr(name, '.');
-    name = last ? last + 1 : name;
-    return std::strcmp(name, "NAType") == 0 || std::strcmp(name, "NaTType") == 0;
+    const nb::object name = nb::steal(PyType_GetName(Py_TYPE(item)));
+    if (!name.is_valid()) throw nb::python_error();
+    const auto is = [&](const char* other) { return PyUnicode_CompareWithASCIIString(name.ptr(), other) == 0; };
+    return is("NAType") || is("NaTType");
 }
 
-bool is_nan(PyObject* item) { return PyFloat_CheckExact(item) && PyFloat_AS_DOUBLE(item) != PyFloat_AS_DOUBLE(item); }
+bool is_nan(PyObject* item) { return PyFloat_CheckExact(item) && std::isnan(PyFloat_AsDouble(item)); }
 
 // Strings, None and NaN. Usually few objects stand for all equal strings: one that was seen is not looked at again.
 bool add_string_objects(const ObjectColumn& column, ValueCoder& coder) {
@@ -211,7 +216,7 @@ bool add_string_objects(const ObjectColumn& column, ValueCoder& coder) {
             const char* text = PyUnicode_AsUTF8AndSize(item, &length);
             if (!text) PyErr_Clear();  // half of a pair of surrogates
             if (!text || !coder.add_string(row, {text, static_cast<std::size_t>(length)})) return false;
-        } else if (is_none(item) || is_nan(item)) {
+        } else if (is_nan(item) || is_none(item)) {
             coder.add_missing(row);
         } else {
             return false;
@@ -227,6 +232,7 @@ bool whole_numbers(const ObjectColumn& column, PyTypeObject* type, std::vector<s
                    std::vector<std::uint8_t>& valid) {
     numbers.resize(column.size());
     valid.assign((column.size() + 7) / 8, 0);
+    PyObject* missing = Py_None;  // the object found last: usually all gaps of a column share one
     for (std::size_t row = 0; row < column.size(); ++row) {
         PyObject* item = column[row];
         if (Py_TYPE(item) == type) {
@@ -234,7 +240,9 @@ bool whole_numbers(const ObjectColumn& column, PyTypeObject* type, std::vector<s
             numbers[row] = PyLong_AsLongLongAndOverflow(item, &overflow);
             if (overflow) return false;
             valid[row / 8] = static_cast<std::uint8_t>(valid[row / 8] | 1u << row % 8);
-        } else if (!is_none(item)) {
+        } else if (item == missing || is_none(item)) {
+            missing = item;
+        } else {
             return false;
         }
     }
@@ -250,7 +258,7 @@ nb::tuple py_code_lists(const nb::list& columns, const CodeRows& codes) {
         const ObjectColumn column(given);
         if (column.size() != codes.shape(1)) throw std::invalid_argument("columns must have as many rows as codes.");
         std::size_t first = 0;
-        while (first < column.size() && (is_none(column[first]) || is_nan(column[first]))) ++first;
+        while (first < column.size() && (is_nan(column[first]) || is_none(column[first]))) ++first;
         PyTypeObject* type = first < column.size() ? Py_TYPE(column[first]) : nullptr;
         if (type == &PyUnicode_Type && add_string_objects(column, coded.coder()))
             coded.add_strings();
@@ -373,7 +381,7 @@ nb::object categories_of(const ArrowSchema& schema, const ArrowArray& dictionary
             PyErr_Clear();
             return {};
         }
-        PyTuple_SET_ITEM(categories.ptr(), static_cast<Py_ssize_t>(k), label);
+        PyTuple_SetItem(categories.ptr(), static_cast<Py_ssize_t>(k), label);
     }
     return categories;
 }

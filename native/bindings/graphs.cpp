@@ -92,12 +92,12 @@ void bind_graphs(nb::module_& m) {
              nb::sig("def __init__(self, n_variables: int, us: NDArray[np.int32], vs: NDArray[np.int32]) -> None"),
              "n_variables"_a, "us"_a, "vs"_a)
         .def_prop_ro("n_variables", &SeparatingSets::n_variables)
-        .def("numbers", &py_numbers,
+        .def("numbers", &py_numbers, nb::lock_self(),
              nb::sig("def numbers(self, xs: NDArray[np.int32], ys: NDArray[np.int32]) -> NDArray[np.int32]"), "xs"_a,
              "ys"_a, "The number of sep(x; y) of each pair; equal sets have equal numbers.")
-        .def("set", &SeparatingSets::set, nb::sig("def set(self, number: int) -> list[int]"), "number"_a,
-             "The set of a number, in ascending order.")
-        .def("flip", &py_flip,
+        .def("set", &SeparatingSets::set, nb::lock_self(), nb::sig("def set(self, number: int) -> list[int]"),
+             "number"_a, "The set of a number, in ascending order.")
+        .def("flip", &py_flip, nb::lock_self(),
              nb::sig("def flip(self, u: int, v: int) -> tuple[NDArray[np.int32], NDArray[np.int32], bool]"), "u"_a,
              "v"_a,
              "Flip a pair. sep(x; y) may have changed for x among the first, and for x and y of which exactly one is "
@@ -105,13 +105,14 @@ void bind_graphs(nb::module_& m) {
     nb::class_<StrongestPartners>(m, "StrongestPartners", "The strongest partners of each variable, row by row.")
         .def("__init__", &make_strongest_partners, nb::sig("def __init__(self, n_variables: int, k: int) -> None"),
              "n_variables"_a, "k"_a)
-        .def("add", &py_add, nb::sig("def add(self, x: int, row: NDArray[np.float64]) -> None"), "x"_a, "row"_a,
-             "Enter the evidence of x with each later variable; rows in the order of x.")
-        .def("pairs", &py_pairs, nb::sig("def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]"),
+        .def("add", &py_add, nb::lock_self(), nb::sig("def add(self, x: int, row: NDArray[np.float64]) -> None"), "x"_a,
+             "row"_a, "Enter the evidence of x with each later variable; rows in the order of x.")
+        .def("pairs", &py_pairs, nb::lock_self(),
+             nb::sig("def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]"),
              "The keys u n + v of the pairs that are among the strongest of an end, ascending, and their evidence.")
-        .def("varies", &py_varies, nb::sig("def varies(self) -> bytes"),
+        .def("varies", &py_varies, nb::lock_self(), nb::sig("def varies(self) -> bytes"),
              "Of each variable, whether any evidence with another was not 0.")
-        .def("against", &py_against, nb::sig("def against(self) -> tuple[int, float]"),
+        .def("against", &py_against, nb::lock_self(), nb::sig("def against(self) -> tuple[int, float]"),
              "How many pairs have negative evidence, and the sum of its exponentials.");
 }
 

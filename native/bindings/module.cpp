@@ -107,6 +107,7 @@ NB_MODULE(_core, m) {
           "AND and count 8,192 bits a round, on each thread.");
     m.def("probe_loads", &py_probe_loads, "level"_a, "rows"_a, "Load 512 bits after 512 bits.");
     nb::register_exception_translator(&refuse);
+    numpy_empty = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
     bind_scans(m);
     bind_blankets(m);
     bind_tables(m);

@@ -31,7 +31,7 @@ GoOn asking(const nb::callable& go_on) {
     return [&go_on](std::int32_t x) {
         nb::gil_scoped_acquire locked;
         const nb::object said = go_on(x);
-        if (PyBool_Check(said.ptr()) || std::string_view(Py_TYPE(said.ptr())->tp_name).starts_with("numpy.bool"))
+        if (PyBool_Check(said.ptr()) || std::string_view(nb::inst_name(said).c_str()).starts_with("numpy.bool"))
             return PyObject_IsTrue(said.ptr()) == 1;
         throw std::invalid_argument("go_on must return true or false; got " + shown(said) +
                                     ". Return True for as long as the search may go on.");

@@ -10,10 +10,10 @@ namespace {
 
 constexpr double kHardlyVaries = 1e-4;  // share of the squares that sums start from; of a smaller one digits are lost
 constexpr std::size_t kFewLeft = 8;     // if fewer than one row in so many is left, these are summed anew
-constexpr double kUnclear = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUndecided = std::numeric_limits<double>::quiet_NaN();
 
 // In eight lanes, in the same order on any processor.
-double dot(const double* a, const double* b, std::size_t n) {
+double dot_in_lanes(const double* a, const double* b, std::size_t n) {
     double lanes[8] = {};
     std::size_t i = 0;
     for (; i + 8 <= n; i += 8)
@@ -51,11 +51,11 @@ void TestwiseCorrelations::start(std::int32_t x, std::span<const std::int32_t> z
         double* const values = base_.data() + j * n;
         const double* const column = columns_.column(variables[j]);
         for (std::size_t i = 0; i < n; ++i) values[i] = column[common_[i]];
-        const double mean = dot(values, weight_.data(), n) / all_.weight;
+        const double mean = dot_in_lanes(values, weight_.data(), n) / all_.weight;
         for (std::size_t i = 0; i < n; ++i) values[i] -= mean;
         for (std::size_t i = 0; i < n; ++i) weighted_[i] = weight_[i] * values[i];
-        all_.first[j] = dot(values, weight_.data(), n);
-        for (std::size_t l = 0; l <= j; ++l) all_.products.push_back(dot(weighted_.data(), base(l), n));
+        all_.first[j] = dot_in_lanes(values, weight_.data(), n);
+        for (std::size_t l = 0; l <= j; ++l) all_.products.push_back(dot_in_lanes(weighted_.data(), base(l), n));
     }
 }
 
@@ -99,10 +99,10 @@ void TestwiseCorrelations::multiply(std::int32_t y) {
     y_.resize(n);
     for (std::size_t i = 0; i < n; ++i) y_[i] = column[common_[i]];
     for (std::size_t i = 0; i < n; ++i) weighted_[i] = weight_[i] * y_[i];
-    sum_y_ = dot(y_.data(), weight_.data(), n);
-    square_y_ = dot(y_.data(), weighted_.data(), n);
+    sum_y_ = dot_in_lanes(y_.data(), weight_.data(), n);
+    square_y_ = dot_in_lanes(y_.data(), weighted_.data(), n);
     with_y_.resize(width_);
-    for (std::size_t j = 0; j < width_; ++j) with_y_[j] = dot(base(j), weighted_.data(), n);
+    for (std::size_t j = 0; j < width_; ++j) with_y_[j] = dot_in_lanes(base(j), weighted_.data(), n);
 }
 
 // Of x and y given z, from these sums.
@@ -119,7 +119,7 @@ double TestwiseCorrelations::correlate() {
     matrix_[n * n - 1] = square_y_ - sum_y_ * sum_y_ / weight;
     for (std::size_t j = 0; j < n; ++j)  // a column that is all but constant here is left to more digits
         clear = clear && matrix_[j * n + j] > kHardlyVaries * kHardlyVaries * weight;
-    if (!clear || !(matrix_[n * n - 1] > kHardlyVaries * square_y_)) return kUnclear;
+    if (!clear || !(matrix_[n * n - 1] > kHardlyVaries * square_y_)) return kUndecided;
     for (std::size_t j = 0; j < n; ++j)
         for (std::size_t l = 0; l < j; ++l) {
             const double r = matrix_[j * n + l] / std::sqrt(matrix_[j * n + j] * matrix_[l * n + l]);
@@ -135,7 +135,7 @@ double TestwiseCorrelations::correlate() {
 std::span<double> TestwiseCorrelations::operator()(std::int32_t x, std::span<const std::int32_t> ys,
                                                    std::span<const std::int32_t> z) {
     start(x, z);
-    found_.assign(ys.size(), kUnclear);
+    found_.assign(ys.size(), kUndecided);
     rows_.assign(ys.size(), 0.0);
     for (std::size_t k = 0; k < ys.size(); ++k) {
         sum_base(ys[k]);

@@ -21,10 +21,10 @@ double soft_threshold(double t, double by) {
     return std::abs(t) <= by * (1 + kCopies) ? 0.0 : t - std::copysign(by, t);
 }
 
-class Fit {
+class LogisticFit {
 public:
-    Fit(const KernelTable& kernels, const GroupedRows& rows, std::span<const double> penalty, double ridge,
-        std::span<double> b)
+    LogisticFit(const KernelTable& kernels, const GroupedRows& rows, std::span<const double> penalty, double ridge,
+                std::span<double> b)
         : kernels_(kernels),
           rows_(rows.groups()),
           size_(rows_.n_columns),
@@ -187,7 +187,7 @@ LogisticGroups GroupedRows::groups() const {
 
 double fit_logistic(const KernelTable& kernels, const GroupedRows& rows, std::span<const double> penalty, double ridge,
                     double tolerance, std::span<double> coefficients) {
-    return Fit(kernels, rows, penalty, ridge, coefficients).run(tolerance);
+    return LogisticFit(kernels, rows, penalty, ridge, coefficients).run(tolerance);
 }
 
 }  // namespace mnlearn

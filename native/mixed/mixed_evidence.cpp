@@ -11,12 +11,12 @@
 namespace mnlearn {
 namespace {
 
-constexpr std::size_t kScansTogether = 16;
-constexpr double kRough = 4.0;     // how much further off an estimate may be where many rows lack y
-constexpr double kMostWork = 3e7;  // operations of an end, beyond which the other end decides if it costs less
-constexpr double kOtherEnd = 1.5;  // how far apart the gains of the two ends may lie where one of them decides
+constexpr std::size_t kEvidenceTogether = 16;
+constexpr double kRough = 4.0;          // how much further off an estimate may be where many rows lack y
+constexpr double kMostWorkOfEnd = 3e7;  // operations of an end, beyond which the other end decides if it costs less
+constexpr double kOtherEnd = 1.5;       // how far apart the gains of the two ends may lie where one of them decides
 
-struct Answers {
+struct EvidenceAnswers {
     double *value, *exact, *fell_back, *base;
 };
 
@@ -25,7 +25,7 @@ public:
     Scanner(const MixedData& data, PairReadings& pairs, const MixedOptions& options)
         : relative_(options.relative), there_(data, pairs, options.three_way), back_(data, pairs, options.three_way) {}
 
-    void answer(MixedQuestion question, const EvidenceScan& scan, double threshold, const Answers& out) {
+    void answer(MixedQuestion question, const EvidenceScan& scan, double threshold, const EvidenceAnswers& out) {
         there_.begin(scan.x, scan.z);
         switch (question) {
             case MixedQuestion::local:
@@ -51,7 +51,7 @@ private:
         return mine.known ? mine.rise : other.rise;
     }
 
-    void put(const Answers& out, std::size_t j, MixedScan::Added added, double base) {
+    void put(const EvidenceAnswers& out, std::size_t j, MixedScan::Added added, double base) {
         out.value[j] = added.rise;
         out.exact[j] = added.exact;
         out.fell_back[j] = there_.fell_back() - counted_;
@@ -59,14 +59,14 @@ private:
         counted_ = there_.fell_back();
     }
 
-    void additions(bool exact, const EvidenceScan& scan, const Answers& out) {
+    void additions(bool exact, const EvidenceScan& scan, const EvidenceAnswers& out) {
         counted_ = 0;
         const double base = there_.base();
         for (std::size_t j = 0; j < scan.ys.size(); ++j)
             put(out, j, exact ? there_.fitted(scan.ys[j], false) : there_.estimate(scan.ys[j], false), base);
     }
 
-    void leaders(const EvidenceScan& scan, double above, const Answers& out) {
+    void leaders(const EvidenceScan& scan, double above, const EvidenceAnswers& out) {
         counted_ = 0;
         const double base = there_.base();
         if (!relative_) above -= base;
@@ -85,7 +85,7 @@ private:
         }
     }
 
-    void removals(const EvidenceScan& scan, double fit_above, const Answers& out) {
+    void removals(const EvidenceScan& scan, double fit_above, const EvidenceAnswers& out) {
         counted_ = 0;
         const double base = there_.base();
         if (!relative_) fit_above -= base;
@@ -93,13 +93,13 @@ private:
     }
 
     // The end of x is estimated first; only where it comes near the threshold follow the end of y and the fits.
-    void pairs(const EvidenceScan& scan, double fit_above, const Answers& out) {
+    void pairs(const EvidenceScan& scan, double fit_above, const EvidenceAnswers& out) {
         counted_ = 0;
         for (std::size_t j = 0; j < scan.ys.size(); ++j) {
             const std::int32_t y = scan.ys[j];
             const double work_x = there_.cost(scan.x, y), work_y = there_.cost(y, scan.x);
-            const bool skip_x = work_x > std::max(kMostWork, work_y);
-            const bool skip_y = work_y > std::max(kMostWork, work_x);
+            const bool skip_x = work_x > std::max(kMostWorkOfEnd, work_y);
+            const bool skip_y = work_y > std::max(kMostWorkOfEnd, work_x);
             if (fit_above > -HUGE_VAL && !skip_x) {
                 const double guess = there_.guess(y);
                 if (guess < fit_above - kOtherEnd) {
@@ -176,11 +176,11 @@ void check_mixed(const MixedData& data, const EvidenceBatch& batch) {
 void run_mixed(const MixedData& data, PairReadings& pairs, const EvidenceBatch& batch, MixedQuestion question,
                const MixedOptions& options, int n_threads, double* out) {
     const std::size_t columns = mixed_columns(question, batch);
-    const std::size_t n_pieces = (batch.xs.size() + kScansTogether - 1) / kScansTogether;
+    const std::size_t n_pieces = (batch.xs.size() + kEvidenceTogether - 1) / kEvidenceTogether;
     parallel_for(n_pieces, n_threads, [&](std::size_t piece) {
         Scanner scanner(data, pairs, options);
-        const std::size_t end = std::min((piece + 1) * kScansTogether, batch.xs.size());
-        for (std::size_t k = piece * kScansTogether; k < end; ++k) {
+        const std::size_t end = std::min((piece + 1) * kEvidenceTogether, batch.xs.size());
+        for (std::size_t k = piece * kEvidenceTogether; k < end; ++k) {
             const auto first = question == MixedQuestion::local      ? k
                                : question == MixedQuestion::removals ? static_cast<std::size_t>(batch.z_starts[k])
                                                                      : static_cast<std::size_t>(batch.y_starts[k]);

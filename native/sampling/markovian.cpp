@@ -16,7 +16,7 @@ namespace mnlearn {
 
 namespace {
 
-void require(bool holds, const char* rule) {
+void check_rule(bool holds, const char* rule) {
     if (!holds) throw std::invalid_argument(rule);
 }
 
@@ -89,22 +89,23 @@ Weighing parse_weighing(const std::string& name) {
 
 void check_markovian(const MarkovianModel& model, const MarkovianPlan& plan) {
     const std::size_t n = model.cards.size();
-    require(model.n_rows > 0 && model.codes.size() == n * model.n_rows, "codes must have a column for each variable.");
-    require(model.n_rows < (std::size_t{1} << 31), "codes must have fewer than 2^31 rows.");
-    require(std::isfinite(plan.inverse_temperature) && plan.inverse_temperature >= 0,
-            "inverse_temperature must be a number of at least 0.");
-    require(model.starts.size() == n + 1 && model.starts.front() == 0 &&
-                std::is_sorted(model.starts.begin(), model.starts.end()) &&
-                static_cast<std::size_t>(model.starts.back()) == model.neighbors.size(),
-            "neighbors must be listed variable by variable.");
+    check_rule(model.n_rows > 0 && model.codes.size() == n * model.n_rows,
+               "codes must have a column for each variable.");
+    check_rule(model.n_rows < (std::size_t{1} << 31), "codes must have fewer than 2^31 rows.");
+    check_rule(std::isfinite(plan.inverse_temperature) && plan.inverse_temperature >= 0,
+               "inverse_temperature must be a number of at least 0.");
+    check_rule(model.starts.size() == n + 1 && model.starts.front() == 0 &&
+                   std::is_sorted(model.starts.begin(), model.starts.end()) &&
+                   static_cast<std::size_t>(model.starts.back()) == model.neighbors.size(),
+               "neighbors must be listed variable by variable.");
     for (std::size_t x = 0; x < n; ++x) {
-        require(model.cards[x] >= 1 && model.cards[x] <= 256, "cards must be from 1 to 256.");
+        check_rule(model.cards[x] >= 1 && model.cards[x] <= 256, "cards must be from 1 to 256.");
         const std::uint8_t* codes = model.codes.data() + x * model.n_rows;
-        require(*std::max_element(codes, codes + model.n_rows) < model.cards[x], "codes must be below their cards.");
+        check_rule(*std::max_element(codes, codes + model.n_rows) < model.cards[x], "codes must be below their cards.");
         for (auto k = model.starts[x]; k < model.starts[x + 1]; ++k) {
             const std::int32_t y = model.neighbors[static_cast<std::size_t>(k)];
-            require(y >= 0 && static_cast<std::size_t>(y) < n && static_cast<std::size_t>(y) != x,
-                    "neighbors must be other variables.");
+            check_rule(y >= 0 && static_cast<std::size_t>(y) < n && static_cast<std::size_t>(y) != x,
+                       "neighbors must be other variables.");
         }
     }
 }

@@ -21,7 +21,7 @@ TestSpec make_test(const std::string& kernel, std::vector<double> settings, doub
 }
 
 double TestDecision::operator()(std::int32_t y, std::span<const std::int32_t> z, const PairTables& table) {
-    double scores[2];
+    double scores[2] = {};
     const ScanFacts facts = facts_of(store_, z, table.n_strata + table.n_left_out);
     const bool binary = table.card_x == 2 && table.width == 1 && store_.n_records() < (std::size_t{1} << 26);
     with_scorer(test_.kernel, facts, store_.log_tables(), [&](const auto& scorer) {

@@ -11,7 +11,7 @@ namespace mnlearn {
 namespace {
 
 constexpr std::uint64_t kOnes = 0x0101010101010101, kTops = 0x8080808080808080;
-constexpr std::size_t kLanes = 8, kWord = 64;
+constexpr std::size_t kPlaneLanes = 8, kWord = 64;
 
 // Which of eight codes are equal to one: eight bits, the first code's lowest.
 std::uint64_t equal_bits(std::uint64_t eight, std::uint64_t wanted) {
@@ -54,7 +54,7 @@ void recode(std::span<std::uint8_t> codes, CodeTable table) {
 
 void add_planes(std::span<const std::uint8_t> codes, std::uint8_t first, std::size_t n, std::uint64_t* words,
                 std::size_t lane, std::int64_t* totals) {
-    for (std::size_t start = 0; start < codes.size(); start += kWord, words += kLanes) {
+    for (std::size_t start = 0; start < codes.size(); start += kWord, words += kPlaneLanes) {
         const std::size_t rows = std::min(kWord, codes.size() - start);
         for (std::size_t k = 0; k < n; ++k) {
             const auto state = static_cast<std::uint8_t>(first + k);

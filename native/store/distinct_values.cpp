@@ -12,7 +12,7 @@
 namespace mnlearn {
 namespace {
 
-constexpr std::size_t kWord = sizeof(std::uint64_t);
+constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
 constexpr std::size_t kFewSlots = 256;
 constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio: multiples are spread evenly
 
@@ -20,7 +20,7 @@ bool bit_of(const std::uint8_t* bits, std::size_t k) { return bits[k / 8] >> (k 
 
 std::uint64_t load(const char* from) {
     std::uint64_t word;
-    std::memcpy(&word, from, kWord);
+    std::memcpy(&word, from, kWordBytes);
     return word;
 }
 
@@ -36,13 +36,13 @@ std::uint64_t short_key(const char* from, std::size_t length, bool readable) {
 
 std::uint64_t long_key(std::string_view text) {
     std::uint64_t key = 0;
-    for (std::size_t k = 0; k + kWord < text.size(); k += kWord)
+    for (std::size_t k = 0; k + kWordBytes < text.size(); k += kWordBytes)
         key = std::rotl((key ^ load(text.data() + k)) * kMix, 29);
-    return (key ^ load(text.data() + text.size() - kWord)) * kMix;
+    return (key ^ load(text.data() + text.size() - kWordBytes)) * kMix;
 }
 
 std::uint64_t string_key(std::string_view text, bool readable) {
-    return text.size() <= kWord ? short_key(text.data(), text.size(), readable) : long_key(text);
+    return text.size() <= kWordBytes ? short_key(text.data(), text.size(), readable) : long_key(text);
 }
 
 std::uint32_t slot_length(std::string_view text) {
@@ -127,7 +127,7 @@ inline bool ValueCoder::add(std::size_t row, std::uint64_t key, std::string_view
     for (std::size_t place = first_place(key, length, shift_); slots_[place].code;
          place = (place + 1) & (slots_.size() - 1)) {
         const Slot& slot = slots_[place];
-        if (slot.key == key && slot.length == length && (length <= kWord || strings_[slot.code - 1] == text)) {
+        if (slot.key == key && slot.length == length && (length <= kWordBytes || strings_[slot.code - 1] == text)) {
             first_codes_[row] = static_cast<std::uint16_t>(slot.code);
             return true;
         }
@@ -279,7 +279,7 @@ template <class Offset> bool ValueCoder::code_strings(const Cells& cells) {
             add_missing(row);
             continue;
         }
-        const bool readable = ends[row] + static_cast<Offset>(kWord) <= last;
+        const bool readable = ends[row] + static_cast<Offset>(kWordBytes) <= last;
         const std::string_view text(bytes + ends[row], static_cast<std::size_t>(ends[row + 1] - ends[row]));
         if (!add(row, string_key(text, readable), text)) return false;
     }

@@ -13,6 +13,8 @@ import numpy as np
 from mnlearn._core import elementary, elementary_of_one
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
 
@@ -69,3 +71,11 @@ def add_logs_at(sums: NDArray[np.float64], places: NDArray[Any], logs: NDArray[n
     total = exp(sums - top)
     np.add.at(total, places, exp(logs - top[places]))
     sums[:] = top + log(total)
+
+
+def in_order(values: Iterable[float]) -> float:
+    """Return the sum of numbers, added one by one; `sum` compensates for rounding errors since Python 3.12."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total

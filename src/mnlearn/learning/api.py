@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
+from mnlearn._elementary import in_order
 from mnlearn.checkpoints import check_checkpoint, open_checkpoint
 from mnlearn.data.options import MissingPolicy, Types
 from mnlearn.errors import FileError, InputError, check_methods
@@ -293,7 +294,7 @@ def score(
     transform = decide_transform(dataset, settings.pop("transform", "auto"))
     judge = make_score(score, transformed(dataset, transform), counting=Counting(n_jobs, client), **settings)
     terms = tuple(ScoreTerm(tuple(dataset.names[x] for x in of), value) for of, value in _terms(judge, over))
-    return GraphScore(own_name(name), sum(term.value for term in terms), terms, transform)
+    return GraphScore(own_name(name), in_order(term.value for term in terms), terms, transform)
 
 
 def _terms(judge: Score, graph: Graph) -> list[tuple[tuple[int, ...], float]]:

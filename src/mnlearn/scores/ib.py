@@ -13,6 +13,7 @@ from operator import index
 
 import numpy as np
 
+from mnlearn._elementary import in_order
 from mnlearn.errors import InputError, MnlearnError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, Indices, VarSet
@@ -68,7 +69,7 @@ class IBScore:
     def __call__(self, graph: Graph) -> float:
         """Return the score of a graph; higher is better."""
         require_variables(graph, self.n_variables)
-        return sum(self.local(x, graph.neighbors(x)) for x in range(self.n_variables))
+        return in_order(self.local(x, graph.neighbors(x)) for x in range(self.n_variables))
 
     def on(self, graph: Graph) -> IBState:
         """Return the graph with its score, to be updated flip by flip."""
