@@ -17,6 +17,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from mnlearn._elementary import in_order
 from mnlearn.errors import InputError, whole_number
 from mnlearn.evaluation.directed import DirectedNetwork
 from mnlearn.protocols import BoolArray, LocalScore, VarSet
@@ -131,7 +132,7 @@ def search_orders(score: LocalScore, judge: BatchedNeighborhoods, order: Sequenc
 
 def score_directed(score: LocalScore, network: DirectedNetwork) -> float:
     """Return the sum of the local scores of all variables given their parents."""
-    return sum(score.local(x, frozenset(parents)) for x, parents in enumerate(_parents(network)))
+    return in_order(score.local(x, frozenset(parents)) for x, parents in enumerate(_parents(network)))
 
 
 def _parents(network: DirectedNetwork) -> list[set[int]]:

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from mnlearn._elementary import in_order
 from mnlearn.errors import InputError, UnknownNameError, UnsuitableError, check_listed, check_name, unknown_name
 from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.graphs.named import NamedGraph
@@ -128,7 +129,7 @@ class SubgraphScorer:
                 e += _f(_inside(block, both), _inside(block, found) + true_edges).tolist()
                 v += (block @ around / block.sum(1).A1).tolist()
             n = len(e)
-            scores[kind] = SubgraphScore(sum(e) / n, sum(v) / n, n) if n else SubgraphScore(None, None, 0)
+            scores[kind] = SubgraphScore(in_order(e) / n, in_order(v) / n, n) if n else SubgraphScore(None, None, 0)
         return scores
 
 
