@@ -11,15 +11,16 @@ demo: WERROR := OFF
 # All cores; the tests that share a cluster of workers run in one process.
 PARALLEL := -n auto --dist loadgroup
 # There is a process for every core; more threads of BLAS in each of them would only wait for each other.
-test test-slow test-full test-portable test-clang test-device: export OPENBLAS_NUM_THREADS := 1
+test test-slow test-full test-portable test-clang test-aarch64 test-device: export OPENBLAS_NUM_THREADS := 1
 
-# What test-lowest, test-newest, test-pythons, test-portable and test-clang run, and how many kills make soak takes.
+# What test-lowest, test-newest, test-pythons, test-portable, test-clang and test-aarch64 run, and how many kills make
+# soak takes.
 TESTS ?= tests
 KILLS ?= 500
 SEED  ?= $(shell date +%s)
 
 .PHONY: demo test test-slow test-full test-browser screenshot lint check sanitize fuzz bench docs clean help
-.PHONY: test-lowest test-newest test-pythons test-portable test-clang compile-only test-device soak
+.PHONY: test-lowest test-newest test-pythons test-portable test-clang test-aarch64 test-bits compile-only test-device soak
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
@@ -31,8 +32,10 @@ help:
 	@echo "make test-newest    the tests with the newest dependencies, pre-releases included"
 	@echo "make test-pythons   the tests with each Python from 3.11 to 3.14 that is on the PATH"
 	@echo "make test-portable  the tests with the portable code path of the native core"
+	@echo "make test-aarch64   the tests of the native core on 64-bit ARM, emulated by qemu (Debian)"
 	@echo "make test-clang     the native core built with clang, then TESTS=; LIBCXX=1 with the standard library of clang"
 	@echo "make compile-only   check that the native core compiles for macOS, Windows and ARM"
+	@echo "make test-bits  the golden results as other processors compute them"
 	@echo "make test-device    install PyTorch, then the tests of device=; those of a GPU are skipped where there is none"
 	@echo "make soak    kill every command that writes at random times, KILLS=500 times"
 	@echo "make lint    ruff, mypy --strict, and the stub against the native module"
@@ -67,6 +70,16 @@ test-device: $(VENV)/devices
 
 test-portable: $(VENV)/developing
 	MNLEARN_CORE=portable $(BIN)/python -m pytest -q $(PARALLEL) -m "not slow" $(TESTS)
+
+# Emulated, so the tests of the core alone: those of Python code would tell nothing new in ten times the time.
+test-aarch64: TESTS := tests/golden/test_results.py tests/test_elementary.py tests/statistics tests/scores \
+  tests/independence tests/simulate
+test-aarch64: $(VENV)/developing
+	.ci/aarch64 $(BIN)/python $(PARALLEL) $(TESTS)
+
+# Golden results as other processors compute them; see docs/reproducibility.md.
+test-bits: $(VENV)/developing
+	.ci/bits $(BIN)/python
 
 # Golden results are bits: clang's must be those of the other compiler.
 test-clang: $(VENV)/developing

@@ -14,6 +14,7 @@ SOURCE = ROOT / "src" / "mnlearn"
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "_lazy": set(),  # which loads the modules of any package
+    "_elementary": {"_core"},  # as much part of the language as `math`: any package may import it
     "_validate": {"errors"},
     "_atomic_files": {"errors"},
     "_ties": {"errors"},
@@ -123,7 +124,7 @@ def test_imports_point_one_way() -> None:
     wrong = []
     for path in modules():
         package = package_of(dotted(path).removesuffix(".__init__"))
-        allowed = ALLOWED.get(package, set()) | {package, "_lazy"}
+        allowed = ALLOWED.get(package, set()) | {package, "_lazy", "_elementary"}
         wrong += [f"{dotted(path)} imports mnlearn.{name}" for name in imports(path) if package_of(name) not in allowed]
     assert not wrong
 
@@ -139,7 +140,14 @@ def test_algorithms_import_neither_data_nor_statistics_nor_a_concrete_test() -> 
 
 def test_only_data_statistics_samplers_and_searches_in_graphs_import_the_native_core() -> None:
     users = {package for package, names in packages_imported().items() if "_core" in names}
-    assert users == {"data", "statistics", "simulate", "graphs.separating_sets", "graphs.strongest_pairs"}
+    assert users == {
+        "_elementary",
+        "data",
+        "statistics",
+        "simulate",
+        "graphs.separating_sets",
+        "graphs.strongest_pairs",
+    }
 
 
 def test_no_module_is_called_utils() -> None:

@@ -84,5 +84,6 @@ void bind_correlations(nb::module_& m);
 void bind_plan(nb::module_& m);
 void bind_columns(nb::module_& m);
 void bind_climbs(nb::module_& m);
+void bind_numbers(nb::module_& m);
 
 }  // namespace mnlearn

@@ -119,4 +119,5 @@ NB_MODULE(_core, m) {
     bind_plan(m);
     bind_columns(m);
     bind_climbs(m);
+    bind_numbers(m);
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "correlation/partial_correlations.hpp"
+#include "numbers/elementary.hpp"
 
 namespace mnlearn {
 namespace {
@@ -143,7 +144,8 @@ LassoChoice best_on_path(std::size_t n, const double* correlation, std::int32_t 
         if (std::ranges::find(tried, members) != tried.end()) continue;
         tried.push_back(members);
         const double share = std::max(shares.shares(x, {}, members, criterion.explained)[0], criterion.explained);
-        const double value = criterion.n_rows * std::log(share) + static_cast<double>(members.size()) * criterion.price;
+        const double value =
+            criterion.n_rows * elementary::log(share) + static_cast<double>(members.size()) * criterion.price;
         if (exceeds(least, value))
             best.members = members, least = value, waited = 0;
         else

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "numbers/elementary.hpp"
 #include "scan/chi_square_tail.hpp"
 
 namespace mnlearn {
@@ -283,7 +284,7 @@ PartialCorrelations::Pair PartialCorrelations::best_pair(std::int32_t x, std::sp
 void fisher_tails(std::span<const double> r, double dof, double* statistic, double* log_p) {
     const double root = std::sqrt(dof), one = 1.0;
     for (std::size_t k = 0; k < r.size(); ++k) {
-        statistic[k] = dof > 0.0 ? std::atanh(r[k]) * root : 0.0;
+        statistic[k] = dof > 0.0 ? elementary::atanh(r[k]) * root : 0.0;
         const double square = statistic[k] * statistic[k];
         log_chi2_tails(&square, &one, 1, log_p + k);
     }

@@ -1,11 +1,11 @@
 #include "evidence/evidence.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <utility>
 
 #include "evidence/scan_evidence.hpp"
+#include "numbers/elementary.hpp"
 #include "scan/scan.hpp"
 #include "threads/thread_pool.hpp"
 
@@ -19,8 +19,9 @@ constexpr double kLargestConcentration = 1 << 14;  // beyond, a distribution is 
 // ln DM(counts; a, ..., a).
 double log_dirichlet(const GroupedTable& table, double a) {
     const double states = static_cast<double>(table.card);
-    double sum = std::lgamma(states * a) - std::lgamma(states * a + table.sizes[0]);
-    for (std::size_t s = 0; s < table.card; ++s) sum += std::lgamma(a + table.counts[s]) - std::lgamma(a);
+    double sum = elementary::log_gamma(states * a) - elementary::log_gamma(states * a + table.sizes[0]);
+    for (std::size_t s = 0; s < table.card; ++s)
+        sum += elementary::log_gamma(a + table.counts[s]) - elementary::log_gamma(a);
     return sum;
 }
 
@@ -41,7 +42,7 @@ GroupedTable margin_of(const Store& store, std::size_t v) {
 }  // namespace
 
 double gift_of(const GroupedTable& table, double full_table) {
-    double best = -table.sizes[0] * std::log(static_cast<double>(table.card));
+    double best = -table.sizes[0] * elementary::log(static_cast<double>(table.card));
     for (double a = 1.0; a <= kLargestConcentration; a *= 2.0) best = std::max(best, log_dirichlet(table, a));
     return std::max(0.0, best - full_table);
 }

@@ -1,11 +1,11 @@
 #include "evidence/extra_terms.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numbers>
 #include <numeric>
 #include <utility>
 
+#include "numbers/elementary.hpp"
 #include "scan/ties.hpp"
 
 namespace mnlearn {
@@ -21,7 +21,7 @@ constexpr double kWidthPrice = std::numbers::ln2;  // for the choice between two
 }  // namespace
 
 double three_way_price(std::size_t n_members) {
-    return kLeastRise + std::log(static_cast<double>(n_members * (n_members - 1) / 2));
+    return kLeastRise + elementary::log(static_cast<double>(n_members * (n_members - 1) / 2));
 }
 
 bool Model::fit(const ConditionalKernels& kernels, const GroupedTable& table, Design& design, const Contrasts& of_x,

@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "numbers/elementary.hpp"
+
 namespace mnlearn {
 
 namespace {
@@ -78,7 +80,7 @@ LogisticPath::LogisticPath(const KernelTable& kernels, const BinaryColumns& colu
 double LogisticPath::first_penalty() {
     const double n = std::accumulate(columns_.weights, columns_.weights + columns_.n_rows, 0.0);
     const double n_ones = std::accumulate(ones_.begin(), ones_.end(), 0.0);
-    coefficients_.back() = std::log(n_ones) - std::log(n - n_ones);
+    coefficients_.back() = elementary::log(n_ones) - elementary::log(n - n_ones);
     for (std::size_t i = 0; i < columns_.n_rows; ++i)  // without a difference of large numbers: a state may be rare
         residual_[i] = columns_.weights[i] * ((ones_[i] > 0 ? n - n_ones : -n_ones) / n);
     sum_ = std::accumulate(residual_, residual_ + columns_.n_rows, 0.0);

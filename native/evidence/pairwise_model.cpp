@@ -6,6 +6,8 @@
 #include <mutex>
 #include <numbers>
 
+#include "numbers/elementary.hpp"
+
 namespace mnlearn {
 namespace {
 
@@ -157,7 +159,7 @@ void Fit::climb(double decrement, double& height) {
 void Fit::finish(double height) {
     log_evidence_ = height - 0.5 * log_determinant(upper_.data(), n_parameters());
     for (std::size_t j = width_; j < n_parameters(); ++j)
-        if (precision_[j] != kWeightPrecision) log_evidence_ += 0.5 * std::log(precision_[j]);
+        if (precision_[j] != kWeightPrecision) log_evidence_ += 0.5 * elementary::log(precision_[j]);
     if (!binary()) return;
     resize(weighted_, n_features_ * n_groups_);
     for (std::size_t q = 0; q < n_features_; ++q)
@@ -241,7 +243,7 @@ void Fit::start(const GroupedTable& table, const Fit* warm) {
     for (std::size_t a = 0; a < table.card; ++a) {
         double total = 0.5;
         for (std::size_t u = 0; u < table.n_groups; ++u) total += table[u][a];
-        for (std::size_t k = 0; k < width_; ++k) weights_[k] += (*of_x_)[a][k] * std::log(total);
+        for (std::size_t k = 0; k < width_; ++k) weights_[k] += (*of_x_)[a][k] * elementary::log(total);
     }
 }
 
@@ -421,7 +423,7 @@ double Fit::member_evidence(std::size_t i) const {
         z[j] /= covariance[j * size + j];
         for (std::size_t k = j + 1; k < size; ++k) z[k] -= z[j] * covariance[j * size + k];
     }
-    const double prior = static_cast<double>(size) * std::log(precision_[members_[i].first * width_]);
+    const double prior = static_cast<double>(size) * elementary::log(precision_[members_[i].first * width_]);
     return 0.5 * (kernels_->dot(z.data(), z.data(), size) + log_determinant(covariance.data(), size) + prior);
 }
 
@@ -480,7 +482,7 @@ double Fit::product_guess(const Entries& entries, std::size_t card, std::size_t 
 
 double log_determinant(const double* upper, std::size_t size) {
     double sum = 0.0;
-    for (std::size_t i = 0; i < size; ++i) sum += std::log(upper[i * size + i]);
+    for (std::size_t i = 0; i < size; ++i) sum += elementary::log(upper[i * size + i]);
     return 2.0 * sum;
 }
 

@@ -1,9 +1,9 @@
 #include "evidence/prior_widths.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "evidence/pairwise_model.hpp"
+#include "numbers/elementary.hpp"
 #include "scan/ties.hpp"
 
 namespace mnlearn {
@@ -45,7 +45,7 @@ bool widen(const ConditionalKernels& kernels, BlockPosterior& posterior, std::si
     solve_rows(upper, size, rows, width);
     double square = 0.0;
     for (std::size_t j = 0; j < size; ++j) square += rows[j * width + all] * rows[j * width + all];
-    const double prior = static_cast<double>(size) * std::log(precision);
+    const double prior = static_cast<double>(size) * elementary::log(precision);
     if (!exceeds(0.5 * (prior - log_determinant(upper.data(), size) + less * square), price)) return false;
     for (std::size_t j = 0; j < size; ++j) {
         const double* row = rows.data() + j * width;

@@ -1,10 +1,11 @@
 #include "evidence/promising.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
+#include "numbers/elementary.hpp"
 #include "scan/count_bitsets.hpp"
 #include "threads/thread_pool.hpp"
 
@@ -12,10 +13,10 @@ namespace mnlearn {
 
 namespace {
 
-constexpr std::size_t kBlock = 512;         // candidates: their planes stay in the cache
-constexpr std::size_t kTogether = 32;       // variables that share a block: else each would stream all planes
-constexpr float kNoVariance = 1e30f;        // in place of 0: d is 0 there, but for rounding
-constexpr double kStratumPrice = M_PI / 8;  // times its rows: a y that splits them evenly
+constexpr std::size_t kBlock = 512;    // candidates: their planes stay in the cache
+constexpr std::size_t kTogether = 32;  // variables that share a block: else each would stream all planes
+constexpr float kNoVariance = 1e30f;   // in place of 0: d is 0 there, but for rounding
+constexpr double kStratumPrice = std::numbers::pi / 8;  // times its rows: a y that splits them evenly
 
 // The strata of one x: what d_s and v_s need.
 struct Stratum {
@@ -70,7 +71,7 @@ public:
             const auto zero = static_cast<double>(ready_.x.sizes[2 * s]);
             strata_.push_back({static_cast<float>(rows), static_cast<float>(zero / rows),
                                static_cast<float>(zero * (rows - zero) / (rows * rows * rows))});
-            price_ += static_cast<float>(std::log1p(kStratumPrice * rows) / 2);
+            price_ += static_cast<float>(elementary::log1p(kStratumPrice * rows) / 2);
         }
     }
 
@@ -92,7 +93,7 @@ public:
             const float full = 0.5f * squares_[j] - price_;
             if (!(std::max(pairwise, full) > best_.bar())) continue;
             const auto y = static_cast<std::int32_t>(first + j);
-            if (y != x_) best_.enter(std::max(pairwise - 0.5f * std::log(twice), full), y);
+            if (y != x_) best_.enter(std::max(pairwise - 0.5f * static_cast<float>(elementary::log(twice)), full), y);
         }
     }
 

@@ -1,8 +1,9 @@
 #include "graph/strongest_partners.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+
+#include "numbers/elementary.hpp"
 
 namespace mnlearn {
 
@@ -21,7 +22,7 @@ void StrongestPartners::add(std::int32_t x, std::span<const double> row) {
         varies_[here] = varies_[there] = 1;
         if (evidence < 0.0) {
             ++n_against_;
-            odds_against_ += std::exp(evidence);
+            odds_against_ += elementary::exp(evidence);
         }
         const auto y = static_cast<std::int32_t>(there);
         if (evidence > bars_[here]) enter(x, y, evidence);

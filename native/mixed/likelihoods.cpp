@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "numbers/elementary.hpp"
 #include "threads/thread_pool.hpp"
 
 namespace mnlearn {
@@ -177,7 +178,7 @@ private:
         for (std::size_t s = 0; s < a.card; ++s)
             for (std::size_t t = 0; t < b.card; ++t) {
                 const double cell = cells[s * b.card + t];
-                if (cell > 0.0) terms.push_back(cell * std::log(cell * n / (of_a[s] * of_b[t])));
+                if (cell > 0.0) terms.push_back(cell * elementary::log(cell * n / (of_a[s] * of_b[t])));
             }
         std::sort(terms.begin(), terms.end());
         for (const double term : terms) sum += term;

@@ -9,6 +9,7 @@
 // Of y, H(x | S + y) and H(x | S) are both from the rows in which x, S and y are observed.
 #pragma once
 
+#include <cmath>
 #include <atomic>
 #include <optional>
 

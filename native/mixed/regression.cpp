@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numbers/elementary.hpp"
+
 namespace mnlearn {
 namespace {
 
@@ -32,7 +34,7 @@ double empty_evidence(const ConditionalKernels& kernels, std::span<const double>
     double total = 0.0;
     for (std::size_t a = 0; a < card; ++a) {
         total += margin[a];
-        for (std::size_t i = 0; i < size; ++i) b[i] += contrasts[a][i] * std::log(margin[a] + 0.5);
+        for (std::size_t i = 0; i < size; ++i) b[i] += contrasts[a][i] * elementary::log(margin[a] + 0.5);
     }
     for (int round = 0;; ++round) {
         double most = -HUGE_VAL, sum = 0.0, height = 0.0;
@@ -43,10 +45,10 @@ double empty_evidence(const ConditionalKernels& kernels, std::span<const double>
         }
         for (std::size_t a = 0; a < card; ++a) {
             height += margin[a] * (p[a] - most);
-            p[a] = std::exp(p[a] - most);
+            p[a] = elementary::exp(p[a] - most);
             sum += p[a];
         }
-        height -= total * std::log(sum);
+        height -= total * elementary::log(sum);
         for (std::size_t i = 0; i < size; ++i) height -= 0.5 * kFreePrecision * b[i] * b[i];
         std::fill(information.begin(), information.end(), 0.0);
         for (std::size_t i = 0; i < size; ++i) step[i] = -kFreePrecision * b[i];
@@ -225,7 +227,7 @@ bool Regression::fit_states(const Regression* warm) {
     } else {
         for (std::size_t a = 0; a < margin_.size(); ++a)
             for (std::size_t i = 0; i < n_free_; ++i)
-                weights_[i] += table_[a * n_columns + i] * std::log(margin_[a] + 0.5);
+                weights_[i] += table_[a * n_columns + i] * elementary::log(margin_[a] + 0.5);
     }
     return newton();
 }
@@ -277,7 +279,7 @@ bool Regression::newton() {
                 height_ = height;
                 if (ridge_ > 0.0) return true;
                 log_evidence_ = height - 0.5 * log_determinant(upper_.data(), size) - empty_evidence(kernels_, margin_);
-                for (std::size_t j = n_free_; j < size; ++j) log_evidence_ += 0.5 * std::log(precision_[j]);
+                for (std::size_t j = n_free_; j < size; ++j) log_evidence_ += 0.5 * elementary::log(precision_[j]);
                 return true;
             }
             last = decrement;
@@ -317,7 +319,7 @@ double Regression::moment(const double* upper, std::size_t size, std::size_t n, 
             trace += column[i] * column[i];
         }
     }
-    return std::log((square / s2 + trace) / (kSlopeScale * kSlopeScale * static_cast<double>(size)));
+    return elementary::log((square / s2 + trace) / (kSlopeScale * kSlopeScale * static_cast<double>(size)));
 }
 
 double Regression::moment_of_last() const {
@@ -357,7 +359,7 @@ double Regression::member_evidence(std::size_t i) const {
     if (!kernels_.factorise(covariance.data(), size)) return 0.0;
     solve_column(covariance.data(), size, mean.data());
     return 0.5 * (kernels_.dot(mean.data(), mean.data(), size) / s2 + log_determinant(covariance.data(), size) +
-                  static_cast<double>(size) * std::log(blocks_[i].precision));
+                  static_cast<double>(size) * elementary::log(blocks_[i].precision));
 }
 
 // ---- a numeric x
@@ -365,8 +367,8 @@ double Regression::member_evidence(std::size_t i) const {
 double Regression::closed_evidence(const double* upper, double rss, double tss, double n_rows) const {
     double sum = 0.0;
     for (std::size_t j = 1; j < n_parameters_; ++j)
-        sum += 0.5 * std::log(precision_[j]) - std::log(upper[j * n_parameters_ + j]);
-    return sum - 0.5 * (n_rows - 1.0) * std::log(std::max(rss / tss, kExplained));
+        sum += 0.5 * elementary::log(precision_[j]) - elementary::log(upper[j * n_parameters_ + j]);
+    return sum - 0.5 * (n_rows - 1.0) * elementary::log(std::max(rss / tss, kExplained));
 }
 
 bool Regression::fit_numbers() {
@@ -401,7 +403,7 @@ bool Regression::fit_numbers() {
     rss_ = std::max(sum_of_squares_ - kernels_.dot(gradient_.data(), gradient_.data(), size), kExplained * tss);
     log_evidence_ = closed_evidence(upper_.data(), rss_, tss, n_rows_);
     tss_ = tss;
-    log_likelihood_ = height_ = -0.5 * n_rows_ * std::log(rss_ / tss);
+    log_likelihood_ = height_ = -0.5 * n_rows_ * elementary::log(rss_ / tss);
     return true;
 }
 
@@ -530,7 +532,7 @@ Regression::Reduced Regression::reduce_states(const std::vector<std::uint32_t>& 
         const std::size_t row = frame_->rows[k], u = frame_->group_at(k), a = column.states[row];
         const double weight = data_.weight(row);
         margin[a] -= weight;
-        lost += weight * std::log(std::max(probabilities_[a * length_ + u], 1e-300));
+        lost += weight * elementary::log(std::max(probabilities_[a * length_ + u], 1e-300));
         for (std::size_t j = 0; j < size; ++j) {
             feature[j] = j < n_free_ ? 1.0 : features_[(j - n_free_) / d * length_ + u];
             reduced_gradient_[j] -=
@@ -619,7 +621,7 @@ double Regression::guess(std::int32_t y) {
         for (std::size_t l = 0; l < d; ++l) {
             const double schur = information[e] * mean_spread_[l] + precision;
             square += gradient[e * d + l] * gradient[e * d + l] / schur;
-            price += 0.5 * std::log(schur / precision);
+            price += 0.5 * elementary::log(schur / precision);
         }
     return kAlike * 0.5 * square - price + kGuessSlack;
 }
@@ -655,11 +657,11 @@ Rise Regression::rise(std::int32_t y) {
     solve_column(sums_.block.data(), size, sums_.gradient.data());
     const double square = kernels_.dot(sums_.gradient.data(), sums_.gradient.data(), size);
     double gain =
-        0.5 * static_cast<double>(size) * std::log(precision) - 0.5 * log_determinant(sums_.block.data(), size);
+        0.5 * static_cast<double>(size) * elementary::log(precision) - 0.5 * log_determinant(sums_.block.data(), size);
     double s2 = 1.0;
     if (numeric) {
         const double left = std::max(1.0 - square / base.rss, kExplained);
-        gain -= 0.5 * base.nu * std::log(left);
+        gain -= 0.5 * base.nu * elementary::log(left);
         s2 = base.rss * left / std::max(1.0, base.nu);
     } else {
         gain += 0.5 * square;

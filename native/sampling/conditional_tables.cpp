@@ -1,7 +1,8 @@
 #include "sampling/conditional_tables.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "numbers/elementary.hpp"
 
 namespace mnlearn {
 namespace {
@@ -21,8 +22,8 @@ void to_thresholds(const std::int64_t* counts, std::size_t card, std::size_t n_r
     double total = 0;
     for (std::size_t k = 0; k < card; ++k) {
         const bool plain = weighing == Weighing::plain;
-        sums[k] = total +=
-            plain ? static_cast<double>(counts[k]) : std::exp(b * (static_cast<double>(counts[k] - most) / whole));
+        sums[k] = total += plain ? static_cast<double>(counts[k])
+                                 : elementary::exp(b * (static_cast<double>(counts[k] - most) / whole));
     }
     for (std::size_t k = 0; k + 1 < card; ++k)
         thresholds[k] = static_cast<std::uint32_t>(std::min(sums[k] / total * 0x1.0p32, 0x1.0p32 - 1));

@@ -1,10 +1,10 @@
 #include "sampling/gibbs.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <vector>
 
+#include "numbers/elementary.hpp"
 #include "sampling/philox.hpp"
 #include "threads/thread_pool.hpp"
 
@@ -62,7 +62,7 @@ private:
         }
         const double top = *std::max_element(sums_.begin(), sums_.begin() + static_cast<std::ptrdiff_t>(card));
         double total = 0;
-        for (std::size_t k = 0; k < card; ++k) sums_[k] = total += std::exp(sums_[k] - top);
+        for (std::size_t k = 0; k < card; ++k) sums_[k] = total += elementary::exp(sums_[k] - top);
         return total;
     }
 

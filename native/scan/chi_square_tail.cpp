@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "store/log_tables.hpp"
+#include "numbers/elementary.hpp"
 
 namespace mnlearn {
 namespace {
@@ -15,7 +15,7 @@ constexpr int kMaxTerms = 20'000;           // never reached for at most 40,000 
 
 // log(1 + u) − u, which cancels for small u when it is computed as it is written.
 double log1p_minus(double u) {
-    if (u > 1.0 || u < -0.5) return std::log1p(u) - u;
+    if (u > 1.0 || u < -0.5) return elementary::log1p(u) - u;
     const double s = u / (2.0 + u), square = s * s;  // log(1 + u) = 2 artanh(s), and 2 s − u = −u s
     double odd = 0.0;
     for (int k = 35; k > 1; k -= 2) odd = odd * square + 1.0 / k;  // |s| <= 1/3: what is left out is below 1e-18
@@ -24,12 +24,12 @@ double log1p_minus(double u) {
 
 // log(x^a e^−x / Γ(a)); from a = 20 on by Stirling's series, so that nothing large cancels.
 double log_front(double a, double x) {
-    if (a < kStirlingFrom) return a * std::log(x) - x - log_gamma(a);
+    if (a < kStirlingFrom) return a * elementary::log(x) - x - elementary::log_gamma(a);
     const double inverse = 1.0 / a, square = inverse * inverse;
     const double remainder =
         inverse * (1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0)));
-    const double main = x < 0.5 * a ? a * std::log(x / a) - (x - a) : a * log1p_minus((x - a) / a);
-    return main + (0.5 * std::log(a) - kHalfLog2Pi - remainder);
+    const double main = x < 0.5 * a ? a * elementary::log(x / a) - (x - a) : a * log1p_minus((x - a) / a);
+    return main + (0.5 * elementary::log(a) - kHalfLog2Pi - remainder);
 }
 
 // P(a, x) Γ(a) / (x^a e^−x) = 1/a + x/(a(a+1)) + ...; for x < a + 1, where the terms fall.
@@ -59,9 +59,9 @@ double fraction(double a, double x) {
 // One degree of freedom: the square of a normal.
 double log_tail_of_square(double x) {
     const double z = std::sqrt(x);
-    if (z < 0.5) return std::log1p(-std::erf(z));
-    const double q = std::erfc(z);
-    return q > kSmallestDirect ? std::log(q) : log_front(0.5, x) + std::log(fraction(0.5, x));
+    if (z < 0.5) return elementary::log1p(-elementary::erf(z));
+    const double q = elementary::erfc(z);
+    return q > kSmallestDirect ? elementary::log(q) : log_front(0.5, x) + elementary::log(fraction(0.5, x));
 }
 
 // log Q(a, x) with a = dof / 2, x = statistic / 2.
@@ -72,8 +72,8 @@ double log_tail(double statistic, double dof) {
     const double a = 0.5 * dof, x = 0.5 * statistic;
     if (std::isinf(x)) return -x;
     if (dof == 1.0) return log_tail_of_square(x);
-    if (x >= a + 1.0) return log_front(a, x) + std::log(fraction(a, x));
-    return std::log1p(-std::exp(log_front(a, x)) * series(a, x));
+    if (x >= a + 1.0) return log_front(a, x) + elementary::log(fraction(a, x));
+    return elementary::log1p(-elementary::exp(log_front(a, x)) * series(a, x));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "kernels/lanes.hpp"
 #include "kernels/sort_rows.hpp"
+#include "numbers/elementary.hpp"
 #include "scan/count_bitsets.hpp"
 
 namespace mnlearn {
@@ -17,7 +18,7 @@ constexpr double kSetsTogether = 16;      // up to so many, the largest need not
 double real(std::size_t n) { return static_cast<double>(n); }
 
 // How many of so many sets have a row, if each row falls into any of them.
-double hit(double sets, double rows) { return sets * -std::expm1(-rows / sets); }
+double hit(double sets, double rows) { return sets * -elementary::expm1(-rows / sets); }
 
 // Blocks from the first to the last y; no more than groups of planes. Out of order, about all there are.
 double blocks_of(const Store& store, const Candidates& ys, double groups) {
@@ -78,7 +79,7 @@ void ScanSize::finish() {
     planes += card_x - 1;
     sets = configurations * card_x;
     occupied = std::min(strata * card_x, hit(sets, rows));
-    digits = std::max(1.0, std::log2(2 * rows / occupied));
+    digits = std::max(1.0, elementary::log2(2 * rows / occupied));
     split_planes = planes;
     split_sets = sets;
 }

@@ -1,9 +1,9 @@
 // From the name of a kernel to the class that scores by it.
 #pragma once
 
-#include <cmath>
 #include <span>
 
+#include "numbers/elementary.hpp"
 #include "scan/scan.hpp"
 #include "scan/scores.hpp"
 
@@ -14,7 +14,7 @@ inline ScanFacts facts_of(const Store& store, std::span<const std::int32_t> z, s
     double last = 1.0, log_last = 0.0;  // most variables of a data set have the same number of states
     for (const std::int32_t variable : z) {
         const double card = store.column(static_cast<std::size_t>(variable)).states();
-        if (card != last) log_last = std::log(last = card);
+        if (card != last) log_last = elementary::log(last = card);
         facts.n_configurations *= card;
         facts.log_n_configurations += log_last;
     }

@@ -20,6 +20,7 @@
 #include "kernels/binary_scores.hpp"
 #include "kernels/elementary.hpp"
 #include "kernels/pair_scores.hpp"
+#include "numbers/elementary.hpp"
 #include "portability.hpp"
 #include "scan/stratum_table.hpp"
 #include "store/log_tables.hpp"
@@ -145,7 +146,7 @@ inline double excess(double u) {
     // Σ (−u)^k / (k (k − 1)), k = 2 to 13: what is left out is below 1e-16 of the sum.
     constexpr double kSeries[] = {1.0 / 2,  -1.0 / 6,  1.0 / 12, -1.0 / 20,  1.0 / 30,  -1.0 / 42,
                                   1.0 / 56, -1.0 / 72, 1.0 / 90, -1.0 / 110, 1.0 / 132, -1.0 / 156};
-    if (std::abs(u) > 0.05) return (1.0 + u) * std::log1p(u) - u;
+    if (std::abs(u) > 0.05) return (1.0 + u) * elementary::log1p(u) - u;
     return u * u * polynomial(kSeries, u);
 }
 
@@ -177,7 +178,7 @@ public:
         const double looked_up = std::min(rows, table * static_cast<double>(facts.n_strata));
         most_cells_ = rows;
         const bool none = rows <= 1.0 || (facts.n_strata == 1 && rows >= table);  // no sum is looked up
-        unit_ = none ? 0.0 : 0x1p-52 * looked_up * std::log(std::min(rows, table));
+        unit_ = none ? 0.0 : 0x1p-52 * looked_up * elementary::log(std::min(rows, table));
     }
     double operator()(std::uint32_t rx, std::uint32_t ry) const {
         return unit_ * (8.0 + std::min(static_cast<double>(rx) * ry, most_cells_));
@@ -335,8 +336,8 @@ private:
     }
     static double log_prior_odds(double log_prior, const ScanFacts& facts) {  // log(q / p)
         const double log_p = log_prior / facts.n_configurations;
-        if (facts.log_n_configurations < 600.0) return std::log(-std::expm1(log_p)) - log_p;
-        return std::log(-log_prior) - facts.log_n_configurations;  // q = −log P / K to first order; here exactly
+        if (facts.log_n_configurations < 600.0) return elementary::log(-elementary::expm1(log_p)) - log_p;
+        return elementary::log(-log_prior) - facts.log_n_configurations;  // q = −log P / K to first order; here exactly
     }
 
     Priors priors_;
@@ -370,16 +371,18 @@ public:
     PairEnding ending() const { return {}; }
     void finish(Sum sum, std::uint32_t rx, std::uint32_t ry, double* out) const {
         if (posterior_.tie(sum, rx, ry)) {
-            out[0] = std::log(-std::expm1(posterior_.log_prior()));
+            out[0] = elementary::log(-elementary::expm1(posterior_.log_prior()));
             return;
         }
         const double silent = -posterior_.log_prior_of_silent(sum);
-        if (silent > 0.0) add_log(sum, std::log(silent));
-        const double log_size = sum.first + std::log(sum.second), size = std::exp(log_size);  // of log P(CI | D)
+        if (silent > 0.0) add_log(sum, elementary::log(silent));
+        const double log_size = sum.first + elementary::log(sum.second),
+                     size = elementary::exp(log_size);  // of log P(CI | D)
         if (log_size < kLinear)
             out[0] = log_size;
         else
-            out[0] = size < 0.5 ? std::log(-std::expm1(-size)) : std::log1p(-std::exp(-size));
+            out[0] =
+                size < 0.5 ? elementary::log(-elementary::expm1(-size)) : elementary::log1p(-elementary::exp(-size));
     }
 
 private:
@@ -387,7 +390,7 @@ private:
 
     static double log_softplus(double d) {
         if (d < kLinear) return d;
-        return std::log((d > 0.0 ? d : 0.0) + log_of_one_plus<1>(exp_of_minus<1>(std::abs(d))));
+        return elementary::log((d > 0.0 ? d : 0.0) + log_of_one_plus<1>(exp_of_minus<1>(std::abs(d))));
     }
     static void add_log(Sum& sum, double term) {
         if (sum.strata++ == 0) {
@@ -409,7 +412,8 @@ template <class S> double sum_of_logs(const S& t) {
     double sum = 0.0;
     t.cells([&](std::int64_t o, std::int64_t, std::int64_t ny) {
         const double part = static_cast<double>(o), whole = static_cast<double>(ny);
-        sum += part * (2.0 * part > whole ? std::log1p(static_cast<double>(o - ny) / whole) : std::log(part / whole));
+        sum += part * (2.0 * part > whole ? elementary::log1p(static_cast<double>(o - ny) / whole)
+                                          : elementary::log(part / whole));
     });
     return sum;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numbers/elementary.hpp"
 #include "scan/chi_square_tail.hpp"
 
 namespace mnlearn {
@@ -18,20 +19,22 @@ double log_tail(double statistic, double dof) {
 
 // log Pr[chi²(dof) > statistic] for more degrees of freedom than the series serve: the cube root is nearly normal.
 double log_tail_of_many(double statistic, double dof) {
-    const double spread = 2.0 / (9.0 * dof), z = (std::cbrt(statistic / dof) - (1.0 - spread)) / std::sqrt(spread);
-    return z > 0.0 ? log_tail(z * z, 1.0) - std::log(2.0) : std::log1p(-0.5 * std::exp(log_tail(z * z, 1.0)));
+    const double spread = 2.0 / (9.0 * dof),
+                 z = (elementary::cbrt(statistic / dof) - (1.0 - spread)) / std::sqrt(spread);
+    return z > 0.0 ? log_tail(z * z, 1.0) - elementary::log(2.0)
+                   : elementary::log1p(-0.5 * elementary::exp(log_tail(z * z, 1.0)));
 }
 
 // log Pr[chi²(dof) > statistic]; for few even degrees of freedom by its finite sum.
 double log_p_value(double statistic, double dof) {
     const double x = 0.5 * statistic;
     if (dof == 2.0) return -x;
-    if (dof == 4.0) return std::log1p(x) - x;
+    if (dof == 4.0) return elementary::log1p(x) - x;
     return dof <= kMostDof ? log_tail(statistic, dof) : log_tail_of_many(statistic, dof);
 }
 
 // −d log Pr[chi²(1) > z²] / dz, given that logarithm.
-double hazard(double z, double log_p) { return std::exp(-0.5 * z * z - kHalfLogHalfPi - log_p); }
+double hazard(double z, double log_p) { return elementary::exp(-0.5 * z * z - kHalfLogHalfPi - log_p); }
 
 // log Pr[chi²(1) > z²] is concave and falls in z, and the start lies beyond the solution: Newton's steps come down to
 // it without passing it.
@@ -48,7 +51,8 @@ double solve_from_above(double z, double log_p) {
 // For small probabilities: Pr = sqrt(2 / π) exp(−z² / 2) / z nearly, then two of Halley's steps, which triple the
 // digits.
 double solve_small(double log_p) {
-    const double a = -2.0 * (log_p + kHalfLogHalfPi), rough = a - std::log(a), better = a - std::log(rough);
+    const double a = -2.0 * (log_p + kHalfLogHalfPi), rough = a - elementary::log(a),
+                 better = a - elementary::log(rough);
     double z = std::sqrt(better - 2.0 / better);
     for (int step = 0; step < 2; ++step) {
         const double here = log_tail(z * z, 1.0), slope = hazard(z, here), newton = (here - log_p) / slope;
@@ -72,9 +76,10 @@ public:
         for (std::size_t k = 0; k <= kSteps; ++k) {
             const double s = kFirst + static_cast<double>(k) * kStep, e = solved_equivalent(s, dof);
             // Equal tails have equal densities, but for the scale: f_dof(s) ds = f_1(e) de.
-            const double log_density = dof == 2.0 ? -0.5 * s - std::log(2.0) : -0.5 * s + std::log(0.25 * s);
-            const double log_density_of_one = -0.5 * e - 0.5 * std::log(kTwoPi * e);
-            knots_.push_back({e, kStep * std::exp(log_density - log_density_of_one)});
+            const double log_density =
+                dof == 2.0 ? -0.5 * s - elementary::log(2.0) : -0.5 * s + elementary::log(0.25 * s);
+            const double log_density_of_one = -0.5 * e - 0.5 * elementary::log(kTwoPi * e);
+            knots_.push_back({e, kStep * elementary::exp(log_density - log_density_of_one)});
         }
     }
     static bool covers(double statistic) { return statistic >= kFirst && statistic < kFirst + kSteps * kStep; }

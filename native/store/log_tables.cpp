@@ -2,21 +2,9 @@
 
 #include <algorithm>
 
-namespace mnlearn {
+#include "numbers/elementary.hpp"
 
-double log_gamma(double x) {
-    constexpr double kStirling = 1e5;  // from here three terms of Stirling's series are exact to the last bit
-    if (x >= kStirling) {
-        const double half_log_two_pi = 0.91893853320467274178;
-        return (x - 0.5) * std::log(x) - x + half_log_two_pi + 1.0 / (12.0 * x);
-    }
-#if defined(__GLIBC__) || defined(__APPLE__)
-    int sign = 0;
-    return ::lgamma_r(x, &sign);
-#else
-    return std::lgamma(x);
-#endif
-}
+namespace mnlearn {
 
 namespace {
 
@@ -26,7 +14,7 @@ std::size_t table_size(std::int64_t n_rows) { return static_cast<std::size_t>(st
 
 RisingLogGamma::RisingLogGamma(double prior, std::int64_t n_rows)
     : prior_(prior),
-      base_(log_gamma(prior)),
+      base_(elementary::log_gamma(prior)),
       values_(table_size(n_rows)),
       table_(values_.data()),
       size_(static_cast<std::int64_t>(values_.size())) {
@@ -34,16 +22,16 @@ RisingLogGamma::RisingLogGamma(double prior, std::int64_t n_rows)
 }
 
 double RisingLogGamma::compute(std::int64_t count) const {
-    return log_gamma(prior_ + static_cast<double>(count)) - base_;
+    return elementary::log_gamma(prior_ + static_cast<double>(count)) - base_;
 }
 
 double RisingLogGamma::remainder(std::int64_t count) const {
     constexpr double kStirling = 1e5, half_log_two_pi = 0.91893853320467274178;
     const double n = static_cast<double>(count), x = prior_ + n;
     if (count == 0) return 0.0;
-    if (n < kStirling) return ((*this)(count)-n * std::log(n)) + n;
+    if (n < kStirling) return ((*this)(count)-n * elementary::log(n)) + n;
     // Stirling's series of log Γ(x), with n log x − n log n = n log(1 + prior / n).
-    return ((prior_ - 0.5) * std::log(x) + n * std::log1p(prior_ / n)) +
+    return ((prior_ - 0.5) * elementary::log(x) + n * elementary::log1p(prior_ / n)) +
            ((half_log_two_pi - prior_) + (1.0 / (12.0 * x) - base_));
 }
 
@@ -53,7 +41,7 @@ CountLogCount::CountLogCount(std::int64_t n_rows)
 }
 
 double CountLogCount::compute(std::int64_t count) {
-    return static_cast<double>(count) * std::log(static_cast<double>(count));
+    return static_cast<double>(count) * elementary::log(static_cast<double>(count));
 }
 
 std::shared_ptr<const RisingLogGamma> LogTables::rising_log_gamma(double prior) {

@@ -12,8 +12,6 @@
 
 namespace mnlearn {
 
-double log_gamma(double x);  // of x > 0; safe in any thread, unlike std::lgamma with its global sign
-
 // Counts up to here are looked up (one megabyte a table); larger ones, rare by nature, are computed.
 inline constexpr std::int64_t kTableSize = std::int64_t{1} << 17;
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mnlearn.algorithms.hub_prior import SHAPES, JudgedPairs, _rates, _split, hub_prices, logistic
+from mnlearn._elementary import logistic
+from mnlearn.algorithms.hub_prior import SHAPES, JudgedPairs, _rates, _split, hub_prices
 from mnlearn.algorithms.separator import SeparatorEvidence
 from mnlearn.algorithms.separator_phase import price
 from mnlearn.data.dataset import Dataset

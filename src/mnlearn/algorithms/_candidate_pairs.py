@@ -15,6 +15,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import exp
 from mnlearn.algorithms._search import Constraints, check_cancelled
 from mnlearn.algorithms.screening import Screening
 from mnlearn.graphs.candidates import Candidates, Keys, keys_of
@@ -84,7 +85,7 @@ def sampled_odds(judge: EvidenceScore, listed: Candidates, monitor: Monitor) -> 
     count, odds = 0, 0.0
     for _, row in _marginal_rows(judge, xs, yss, monitor):
         against = row[row < 0.0]
-        count, odds = count + len(against), odds + float(np.exp(against).sum())
+        count, odds = count + len(against), odds + float(exp(against).sum())
     return odds / count if count else 0.0
 
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from math import log
 from time import perf_counter
 from typing import Literal, get_args
 
 import numpy as np
 
 from mnlearn import _ties as ties
+from mnlearn._elementary import log
 from mnlearn.algorithms._search import STOPPED, Constraints, check_parts
 from mnlearn.algorithms.screening import CandidateRule, check_rule, first_candidates, stated
 from mnlearn.errors import InputError, check_name, is_number
@@ -179,7 +179,7 @@ def level_of_significance(log_p: FloatArray, alpha: float, correction: Correctio
         threshold -= log(n_pairs)
     elif correction == "fdr":  # the largest p that is at most alpha times its rank / number of pairs
         ordered = np.sort(log_p)
-        good = ordered <= threshold + np.log(np.arange(1, len(ordered) + 1) / n_pairs) + ties.ABSOLUTE
+        good = ordered <= threshold + log(np.arange(1, len(ordered) + 1) / n_pairs) + ties.ABSOLUTE
         threshold = float(ordered[np.flatnonzero(good)[-1]]) if good.any() else -np.inf
     return threshold + ties.ABSOLUTE
 

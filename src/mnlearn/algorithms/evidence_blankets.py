@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from math import inf, log, sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import log
 from mnlearn._ties import ABSOLUTE, first_best, tolerance
 from mnlearn.algorithms import _candidate_pairs
 from mnlearn.algorithms._association import EvidenceAssociation

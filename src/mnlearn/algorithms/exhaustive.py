@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
-from math import exp, inf, log
+from math import inf
 from time import perf_counter
 from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
+from mnlearn._elementary import exp, log
 from mnlearn._ties import preferred, tolerance
 from mnlearn.algorithms._search import Cancelled, Constraints, check_cancelled, check_parts, check_variables, ordered
 from mnlearn.algorithms.screening import CandidateRule, check_rule, first_candidates, stated
@@ -226,12 +227,12 @@ class AllGraphs:
         """Return the sum, over the edges of each graph, of what an edge gains in a graph without others."""
         single = self.scores[[1 << k for k in range(len(self.pairs))]]
         gains = np.subtract(single, self.scores[0], out=np.zeros(len(single)), where=np.isfinite(single))
-        return np.asarray(self._bits(numbers) @ np.where(np.isfinite(gains), gains, 0.0))
+        return np.asarray(np.where(self._bits(numbers) & np.isfinite(gains), gains, 0.0).sum(axis=1))
 
     def log_masses(self) -> FloatArray:
         """Return log P of each graph: its score, normalised over all graphs."""
         top = self.scores.max()
-        masses: FloatArray = self.scores - (top + np.log(np.exp(self.scores - top).sum()))
+        masses: FloatArray = self.scores - (top + log(exp(self.scores - top).sum()))
         return masses
 
     def edge_log_odds(self) -> dict[Edge, float]:
@@ -241,7 +242,7 @@ class AllGraphs:
         """
         found = {p: inf if p in self.required else -inf for p in combinations(range(self.n_variables), 2)}
         top = float(self.scores.max())
-        masses = np.exp(self.scores - top)
+        masses = exp(self.scores - top)
         for k, pair in enumerate(self.pairs):
             halves = (-1, 2, 1 << k)  # before bit k, bit k, after it
             sums, scores = masses.reshape(halves).sum(axis=(0, 2)), self.scores.reshape(halves)
@@ -278,7 +279,7 @@ def _log_sum(scores: FloatArray) -> float:
     top = float(scores.max())
     if top == -inf:
         return top
-    return top + log(float(np.exp(scores - top).sum()))
+    return top + log(float(exp(scores - top).sum()))
 
 
 _BLOCK = 1024  # blankets scored at once: bounds the memory of a judge and the time between two polls

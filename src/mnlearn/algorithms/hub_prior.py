@@ -9,12 +9,12 @@ A few values of a are compared by the predictive likelihood of the evidence. Hub
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import exp, log, log1p, log_add_exp, logistic
 from mnlearn.protocols import BoolArray, FloatArray
 
 SHAPES = (0.3, 1.0, 3.0, 10.0, 100.0)  # values of a; the last stands for equal rates
@@ -81,12 +81,12 @@ def hub_prices(pairs: JudgedPairs, n_edges: int, price: float) -> FloatArray | N
     found = [_rates(split, shape) for shape in SHAPES]
     scores = np.array([split.score(rates) for rates in found]) - log(2) * n_edges
     scores[-1] += log(2) * n_edges
-    weights = np.exp(scores - scores.max())
+    weights = exp(scores - scores.max())
     weights /= weights.sum()
     if weights[-1] > 0.5:
         return None
     chance = sum(weight * split.chance_of_all(rates) for weight, rates in zip(weights, found, strict=True) if weight)
-    prices: FloatArray = np.log1p(-chance) - np.log(chance)
+    prices: FloatArray = log1p(-chance) - log(chance)
     return prices
 
 
@@ -122,9 +122,9 @@ class _Split:
         """Return the log likelihood of the evidence; of unlisted pairs to first order."""
         free = ~self.fixed
         chance, evidence = _chance(rates.near[:, free]), self.evidence[free]
-        near = np.logaddexp(np.log1p(-chance), np.log(chance) + evidence).sum()
-        far = np.log1p(_chance(rates.alone[self.far_ends]) * (self.far_odds - 1)).sum()
-        others = self.n_others * (1 - self.odds_of_others) * np.log1p(-np.minimum(rates.alone, MOST_CHANCE))
+        near = log_add_exp(log1p(-chance), log(chance) + evidence).sum()
+        far = log1p(_chance(rates.alone[self.far_ends]) * (self.far_odds - 1)).sum()
+        others = self.n_others * (1 - self.odds_of_others) * log1p(-np.minimum(rates.alone, MOST_CHANCE))
         return float(near + far + others.sum())
 
     def chance_of_all(self, rates: _Rates) -> FloatArray:
@@ -147,7 +147,7 @@ def _split(pairs: JudgedPairs, price: float) -> _Split:
         pairs.probability[near],
         pairs.fixed[near],
         pairs.ends[:, ~near],
-        np.exp(pairs.evidence[~near]),
+        exp(pairs.evidence[~near]),
         n - 1 - np.bincount(pairs.ends.ravel(), minlength=n),
         pairs.odds_of_others,
     )
@@ -167,7 +167,7 @@ def _rates(split: _Split, shape: float) -> _Rates:
         rate = (credit + shape) / (n - 1 + weight)
         near = (credit[split.ends] - own + shape) / (n - 2 + weight)
         chance = _chance(near)
-        last, probability = probability, logistic(split.evidence + np.log(chance) - np.log1p(-chance))
+        last, probability = probability, logistic(split.evidence + log(chance) - log1p(-chance))
         probability[split.fixed] = last[split.fixed]
         if np.abs(probability - last).max(initial=0.0) < SETTLED:
             break
@@ -178,10 +178,3 @@ def _chance(rates: FloatArray) -> FloatArray:
     """Return the chance of an edge by the rates of its ends, in two rows."""
     chance: FloatArray = np.clip(rates[0] + rates[1], LEAST_CHANCE, MOST_CHANCE)
     return chance
-
-
-def logistic(log_odds: FloatArray) -> FloatArray:
-    """Return 1 / (1 + exp(−x)), without overflow."""
-    small = np.exp(-np.abs(log_odds))
-    found: FloatArray = np.where(log_odds >= 0, 1.0, small) / (1.0 + small)
-    return found

@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import inf, log
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import log
 from mnlearn._ties import first_best
 from mnlearn.algorithms._association import EvidenceAssociation
 from mnlearn.algorithms._search import check_cancelled

@@ -7,12 +7,13 @@ Here a criterion or held-out rows decide. Independent blankets are the search th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import fsum, log
+from math import fsum
 from typing import Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import log
 from mnlearn._ties import exceeds, first_best, first_maximum, tolerance
 from mnlearn.algorithms._association import ScoreAssociation
 from mnlearn.algorithms._search import Constraints
@@ -49,7 +50,7 @@ class Regularized:
 
     def __init__(self, judge: LocalScore, regularization: float) -> None:
         self.judge, self.n_variables, self.regularization = judge, judge.n_variables, regularization
-        self._penalty = regularization * np.log(np.maximum(np.arange(judge.n_variables + 1), 1))
+        self._penalty = regularization * log(np.maximum(np.arange(judge.n_variables + 1), 1))
         self._exchanges = cast(Exchanges | None, getattr(judge, "exchanges", None))
 
     def __call__(self, graph: Graph) -> float:

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from math import inf, log
+from math import inf
 from time import perf_counter
 
 import numpy as np
 
+from mnlearn._elementary import log
 from mnlearn._ties import ascending
 from mnlearn.algorithms._blankets import CountedBlanketTest, Propagated
 from mnlearn.algorithms._candidate_pairs import MOST_FOR_ALL_PAIRS, STRONGEST, highest, rescanned_pairs

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import add_logs_at, exp, expm1, log, log1p, log_add_exp
 from mnlearn.graphs.candidates import MOST_AROUND, Candidates
 from mnlearn.graphs.separating_sets import Numbers
 from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, VarSet
@@ -63,16 +64,16 @@ class Rivals:
         with_edge, with_pair = log_odds[self.edge], log_odds[self.pair]
         instead = with_edge + self.advantage
         beside, replaced = np.zeros(len(log_odds)), np.zeros(len(log_odds))  # ln(1 + Σ exp a), ln(1 + Σ exp m)
-        np.logaddexp.at(beside, self.edge, with_pair)
-        np.logaddexp.at(replaced, self.edge, instead)
+        add_logs_at(beside, self.edge, with_pair)
+        add_logs_at(replaced, self.edge, instead)
         found = log_odds + beside - replaced
         others = _without(beside[self.edge], with_pair)  # the same sums over the other rivals of the edge
-        having = others + np.logaddexp(instead, with_edge + with_pair)
-        lacking = np.logaddexp(_without(replaced[self.edge], instead), with_edge + others)
+        having = others + log_add_exp(instead, with_edge + with_pair)
+        lacking = log_add_exp(_without(replaced[self.edge], instead), with_edge + others)
         change = having - lacking - with_pair
         rise = np.zeros(len(log_odds))  # of a rival of several edges the odds add up
         upward = np.maximum(change, TINY)
-        np.logaddexp.at(rise, self.pair, upward + np.log(-np.expm1(-upward)))  # ln(exp(change) − 1)
+        add_logs_at(rise, self.pair, upward + log(-expm1(-upward)))  # ln(exp(change) − 1)
         np.add.at(rise, self.pair, np.minimum(change, 0.0))
         found += rise
         found[self.edge] = np.maximum(found[self.edge], np.minimum(with_edge, even))
@@ -82,7 +83,7 @@ class Rivals:
 
 def _without(log_sum: FloatArray, part: FloatArray) -> FloatArray:
     """Return ln(exp(log_sum) − exp(part)), of a sum that is at least 1 without the part."""
-    return np.maximum(log_sum + np.log1p(-np.minimum(np.exp(part - log_sum), 1.0 - TINY)), 0.0)
+    return np.maximum(log_sum + log1p(-np.minimum(exp(part - log_sum), 1.0 - TINY)), 0.0)
 
 
 def find_rivals(

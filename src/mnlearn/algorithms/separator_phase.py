@@ -12,17 +12,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
-from math import exp, inf, log
+from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import exp, log, logistic
 from mnlearn._ties import ABSOLUTE, Criterion, first_best
 from mnlearn.algorithms._association import EvidenceAssociation
 from mnlearn.algorithms._search import Constraints, check_cancelled
 from mnlearn.algorithms.contradictions import BLOCK, Contradictions
-from mnlearn.algorithms.hub_prior import JudgedPairs, hub_prices, logistic
+from mnlearn.algorithms.hub_prior import JudgedPairs, hub_prices
 from mnlearn.algorithms.joint_moves import JointMoves, OpenPairs
 from mnlearn.algorithms.rival_edges import Rivals, find_rivals
 from mnlearn.graphs.candidates import Candidates, PlacesByVariable, every_pair

@@ -7,11 +7,10 @@ Gaussian again  [LLW09].
 
 from __future__ import annotations
 
-from math import log
-
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import log
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 
@@ -113,7 +112,7 @@ def far_from_normal(dataset: Dataset) -> tuple[str, ...]:
 def rejected(log_p: FloatArray) -> NDArray[np.bool_]:
     """Return which of several log p-values are significant at `LEVEL`, corrected for their number  [BH95]."""
     ascending = np.sort(log_p)
-    below = np.flatnonzero(ascending <= np.log(LEVEL * np.arange(1, log_p.size + 1) / max(log_p.size, 1)))
+    below = np.flatnonzero(ascending <= log(LEVEL * np.arange(1, log_p.size + 1) / max(log_p.size, 1)))
     return log_p <= (ascending[below[-1]] if below.size else -np.inf)
 
 
@@ -142,9 +141,9 @@ def log_p_normal(
     scores = _ordered_scores(ordered, weights, untied)
     share = np.ones(len(values)) if weights is None else weights.astype(np.float64)
     centred = ordered / max(-ordered[0], ordered[-1])  # sums of squares of the values themselves may overflow
-    centred -= (share @ centred) / n_rows
-    explained = (share * scores) @ centred
-    total = ((share * scores) @ scores) * ((share * centred) @ centred)
+    centred -= (share * centred).sum() / n_rows
+    explained = (share * scores * centred).sum()
+    total = (share * scores * scores).sum() * (share * centred * centred).sum()
     if not total > 0.0:  # the spread is rounding
         return 0.0
     unexplained = 1.0 - explained * explained / total

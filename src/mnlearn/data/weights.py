@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import fsum
+from math import fsum, ldexp
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import log, log2
 from mnlearn._validate import rng_from
 from mnlearn.data.dataset import Dataset, row_groups
 from mnlearn.data.resample import without_foreign_levels
@@ -161,12 +162,12 @@ def effective_rows(dataset: Dataset) -> Dataset:
             "continuous variables use the weights as they are."
         )
     dataset.verify()
-    unit = 2.0 ** np.floor(np.log2(_EXACT / dataset.n_rows) - 1)
+    unit = ldexp(1.0, int(np.floor(log2(_EXACT / dataset.n_rows) - 1)))
     units = np.rint(weights * unit)
     shares = _shares(dataset, units)
     commonness = np.zeros(dataset.n_records)
     for column, own in zip(dataset.columns, shares, strict=True):
-        commonness += np.log(own)[column]
+        commonness += log(own)[column]
     order = np.lexsort((units, row_groups(dataset.columns)[0], np.round(commonness, 9)))
     taken = np.diff(np.floor(np.cumsum(units[order]) / unit + 0.5), prepend=0.0)
     for rows in _blocks(dataset.n_records, dataset.n_variables):

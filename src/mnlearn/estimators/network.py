@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from mnlearn._elementary import log
 from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import DataError, UnsuitableError, check_mapping
 from mnlearn.estimators._input import Categorical, coded, columns_of
@@ -196,7 +197,7 @@ def _frequencies(train: Codes, test: Codes, states: int, prior: float) -> FloatA
     size = (int(strata.max()) + 1) * states
     table = np.bincount(cells[:of_train], minlength=size).reshape(-1, states) + prior
     chance = table / table.sum(axis=1, keepdims=True)
-    found: FloatArray = np.log(chance.ravel()[cells[of_train:]])
+    found: FloatArray = log(chance.ravel()[cells[of_train:]])
     return found
 
 
@@ -213,5 +214,5 @@ def _regression(train: FloatArray, test: FloatArray, x: int, blanket: Sequence[i
         )
     variance = max(float(residuals @ residuals) / max(n_rows - old.shape[1], 1), 1e-9 * float(spread))
     error = test[:, x] - np.column_stack([np.ones(len(test)), test[:, list(blanket)]]) @ weights
-    found: FloatArray = -0.5 * (np.log(2.0 * np.pi * variance) + error**2 / variance)
+    found: FloatArray = -0.5 * (log(2.0 * np.pi * variance) + error**2 / variance)
     return found

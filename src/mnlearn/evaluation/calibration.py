@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mnlearn._atomic_files import replacing, write_errors
+from mnlearn._elementary import logistic
 from mnlearn.errors import InputError, require
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray
@@ -72,8 +73,7 @@ def reliability(log_odds: FloatArray, truth: Graph) -> Reliability:
         raise InputError(f"log_odds must be a matrix of {n} by {n}, as the truth is; got {log_odds.shape}.")
     u, v = np.triu_indices(n, 1)
     odds = log_odds[u, v]
-    small = np.exp(-np.abs(odds))
-    probability = np.where(odds >= 0, 1.0, small) / (1.0 + small)
+    probability = logistic(odds)
     edge = np.zeros((n, n), dtype=np.bool_)
     for a, b in truth.edges:
         edge[a, b] = True

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
+from mnlearn._elementary import exp
 from mnlearn.graphs.candidates import Keys
 
 
@@ -56,4 +57,4 @@ class StrongestPairs:
         evidence = self._core.pairs()[1]
         listed = evidence[evidence < 0]
         n_others = count - len(listed)
-        return max(0.0, odds - float(np.exp(listed).sum())) / n_others if n_others else 0.0
+        return max(0.0, odds - float(exp(listed).sum())) / n_others if n_others else 0.0

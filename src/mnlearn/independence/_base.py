@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
-from math import log
 from typing import ClassVar, Protocol
 
 import numpy as np
 
+from mnlearn._elementary import log
 from mnlearn.errors import InputError, UnsuitableError, is_number
 from mnlearn.graphs.candidates import Candidates
 from mnlearn.protocols import (

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mnlearn._elementary import erf, exp, expm1, log, log1p, log_gamma
 from mnlearn.errors import InputError
 from mnlearn.statistics.kernels import log_chi2_tails
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from mnlearn.protocols import FloatArray
 
 _SMALLEST_DIRECT = 1e-290  # below it gammaincc nears the subnormal numbers, and there it loses digits
-_LOG_2 = float(np.log(2.0))
-_HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
+_LOG_2 = log(2.0)
+_HALF_LOG_2PI = 0.5 * log(2.0 * np.pi)
 _STIRLING_FROM = 20.0  # from here on four terms of Stirling's remainder are exact to 2e-15
 _MAX_TERMS = 1_000  # never reached: 6 are enough for any p < 1e-290, measured for dof from 2e-101 to 1e18
 _SMALLEST_DOF = 1e-100  # with fewer the deep tail would reach statistics where the fraction converges slowly
@@ -86,13 +87,12 @@ def log_two_sided_normal(z: ArrayLike) -> FloatArray:
     InputError
         If a z is NaN.
     """
-    from scipy.special import erf, log_ndtr
-
     size = np.abs(np.asarray(z, dtype=np.float64))
     if np.isnan(size).any():
         raise InputError("z must not be NaN; got NaN. Leave out the pairs that have no statistic.")
-    near = np.log1p(-erf(np.minimum(size, 1.0) / np.sqrt(2.0)))  # the sum below loses its digits near p = 1
-    return np.asarray(np.where(size < 1.0, near, _LOG_2 + log_ndtr(-size)) + 0.0)
+    near = log1p(-erf(np.minimum(size, 1.0) / np.sqrt(2.0)))  # the sum below loses its digits near p = 1
+    far, _ = log_chi2_tails(size.reshape(-1) ** 2, np.ones(size.size))  # Z² has one degree of freedom
+    return np.asarray(np.where(size < 1.0, near, far.reshape(size.shape)) + 0.0)
 
 
 def log1mexp(log_p: ArrayLike) -> FloatArray:
@@ -110,10 +110,10 @@ def log1mexp(log_p: ArrayLike) -> FloatArray:
         )
     near_one = given > -_LOG_2
     if not near_one.any():  # usual for neighbours: a third of the work
-        return np.asarray(np.log1p(-np.exp(given)) + 0.0)
+        return np.asarray(log1p(-exp(given)) + 0.0)
     with np.errstate(divide="ignore"):  # log_p = 0: the answer is -inf
-        near = np.log(-np.expm1(np.where(near_one, given, -1.0)))
-    return np.asarray(np.where(near_one, near, np.log1p(-np.exp(np.where(near_one, -1.0, given)))) + 0.0)
+        near = log(-expm1(np.where(near_one, given, -1.0)))
+    return np.asarray(np.where(near_one, near, log1p(-exp(np.where(near_one, -1.0, given)))) + 0.0)
 
 
 def _log_gamma_tail(a: FloatArray, x: FloatArray) -> FloatArray:
@@ -124,9 +124,9 @@ def _log_gamma_tail(a: FloatArray, x: FloatArray) -> FloatArray:
     q = np.where(np.isnan(q), 0.5 - 0.5 * np.sign(x - a), q)  # SciPy overflows from a = 1e306 on
     likely, deep = q > 0.5, (q < _SMALLEST_DIRECT) & (x > a) & np.isfinite(x)
     with np.errstate(divide="ignore"):  # x = inf: the answer is -inf
-        log_q = np.log(q)
+        log_q = log(q)
     if likely.any():
-        log_q[likely] = np.log1p(-np.nan_to_num(gammainc(a[likely], x[likely]), nan=0.0))
+        log_q[likely] = log1p(-np.nan_to_num(gammainc(a[likely], x[likely]), nan=0.0))
     if deep.any():  # rare, and most of the work in a scan of few pairs
         log_q[deep] = _log_prefactor(a[deep], x[deep]) + _log_fraction(a[deep], x[deep])
     return np.asarray(np.minimum(log_q, 0.0) + 0.0)  # no negative zeros
@@ -134,19 +134,17 @@ def _log_gamma_tail(a: FloatArray, x: FloatArray) -> FloatArray:
 
 def _log_prefactor(a: FloatArray, x: FloatArray) -> FloatArray:
     """Return log(x^a e^-x / Gamma(a)) for x > a."""
-    from scipy.special import gammaln
-
     few = a < _STIRLING_FROM
     if few.all():  # fewer than 40 degrees of freedom: the usual scan, for which the series below is most of the work
-        return np.asarray(a * np.log(x) - x - gammaln(a))
+        return np.asarray(a * log(x) - x - log_gamma(a))
     many = np.where(few, _STIRLING_FROM, a)
     excess = np.maximum(x - many, 0.0) / many
     inverse = 1.0 / many
     square = inverse * inverse
     remainder = inverse * (1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0)))
-    by_stirling = many * _log1p_minus(excess) + (0.5 * np.log(many) - _HALF_LOG_2PI - remainder)
+    by_stirling = many * _log1p_minus(excess) + (0.5 * log(many) - _HALF_LOG_2PI - remainder)
     small = np.where(few, a, 1.0)
-    return np.asarray(np.where(few, small * np.log(x) - x - gammaln(small), by_stirling))
+    return np.asarray(np.where(few, small * log(x) - x - log_gamma(small), by_stirling))
 
 
 def _log1p_minus(u: FloatArray) -> FloatArray:
@@ -156,7 +154,7 @@ def _log1p_minus(u: FloatArray) -> FloatArray:
     square, odd = s * s, np.zeros_like(s)
     for k in range(35, 1, -2):  # s <= 1/3: the term left out is below 1e-18 of the sum
         odd = odd * square + 1.0 / k
-    return np.asarray(np.where(u <= 1.0, 2.0 * s * square * odd - u * s, np.log1p(u) - u))
+    return np.asarray(np.where(u <= 1.0, 2.0 * s * square * odd - u * s, log1p(u) - u))
 
 
 def _log_fraction(a: FloatArray, x: FloatArray) -> FloatArray:
@@ -172,4 +170,4 @@ def _log_fraction(a: FloatArray, x: FloatArray) -> FloatArray:
         value *= step
         if (np.abs(step - 1.0) <= 1e-15).all():
             break
-    return np.asarray(np.log(value))
+    return np.asarray(log(value))

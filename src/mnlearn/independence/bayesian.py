@@ -19,11 +19,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from math import log
 from typing import ClassVar
 
 import numpy as np
 
+from mnlearn._elementary import log, log_add_exp
 from mnlearn._ties import ABSOLUTE, tolerance
 from mnlearn.independence._base import (
     CountsTest,
@@ -220,8 +220,8 @@ class ScoreTest(CountsTest):
         log_factor = np.maximum(of_x - without_y, of_y - without_x)  # of dependence against independence
         return Evidence(
             log_factor <= rounding,
-            log_independent=-np.logaddexp(0, log_factor),
-            log_dependent=-np.logaddexp(0, -log_factor),
+            log_independent=-log_add_exp(0.0, log_factor),
+            log_dependent=-log_add_exp(0.0, -log_factor),
             n_rows=question_rows(self.statistics, x, others, z),
         )
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import chain
-from math import ceil, fsum, log1p, nan, prod
+from math import ceil, fsum, nan, prod
 from typing import ClassVar, Literal
 
 import numpy as np
 
+from mnlearn._elementary import log, log1p
 from mnlearn._ties import ABSOLUTE, tolerance
 from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.independence._base import CountsTest, KernelTest, has_gaps, log_level, question_rows, require_method
@@ -224,13 +225,13 @@ class MutualInformation(CountsTest):
             shuffled += _shuffled_n_log_n(rows, columns, self.n_permutations, rng)
         observed = fsum(float(_n_log_n(table[None])[0]) for table in varied)
         as_large = int((shuffled >= observed - tolerance([observed])).sum())  # equal tables must count as equal
-        return float(np.log1p(as_large) - np.log1p(self.n_permutations))
+        return float(log1p(as_large) - log1p(self.n_permutations))
 
 
 def _n_log_n(tables: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> FloatArray:
     """Return Σ o log o of each table: the only part of its mutual information that varies with fixed margins."""
     counts = tables.astype(np.float64)
-    return np.asarray((counts * np.log(np.maximum(counts, 1.0))).sum(axis=(1, 2)))
+    return np.asarray((counts * log(np.maximum(counts, 1.0))).sum(axis=(1, 2)))
 
 
 def _margins(table: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> tuple[list[int], list[int]]:

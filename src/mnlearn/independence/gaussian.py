@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from math import lgamma, log, log1p, pi
+from math import pi
 from typing import ClassVar
 
 import numpy as np
 
+from mnlearn._elementary import log, log1p, log_add_exp, log_gamma
 from mnlearn._ties import ABSOLUTE
 from mnlearn.errors import InputError, is_number
 from mnlearn.independence._base import EvidenceTest, Strongest, log_level, require_method, screen_of
@@ -218,13 +219,13 @@ class GaussianPosterior(MomentsTest):
             same = rows == n_rows
             factor[same] = log_bayes_factor(r[same], int(n_rows) - 1 - n_given)
         odds = factor + log(1.0 - self.prior) - log(self.prior)
-        return LogOdds(-np.logaddexp(0.0, odds), -np.logaddexp(0.0, -odds))
+        return LogOdds(-log_add_exp(0.0, odds), -log_add_exp(0.0, -odds))
 
 
 def _log_gamma_ratio(a: float) -> float:
     """Return log Γ(a) − log Γ(a + 1/2), for large a by its series: the difference would cancel."""
     if a < _SERIES_FROM:
-        return lgamma(a) - lgamma(a + 0.5)
+        return log_gamma(a) - log_gamma(a + 0.5)
     inverse = 1.0 / a
     return -0.5 * log(a) - log1p(
         -inverse * (1 / 8 - inverse * (1 / 128 + inverse * (5 / 1024 - inverse * (21 / 32768))))
@@ -236,5 +237,5 @@ def log_bayes_factor(r: FloatArray, dof: int) -> FloatArray:
     if dof <= 2:
         return np.zeros_like(r)
     constant = _log_gamma_ratio(0.5 * (dof - 1)) - 0.5 * log(pi)
-    log_left = np.where(np.abs(r) < 0.5, np.log1p(-r * r), np.log1p(-r) + np.log1p(r))  # of 1 − r²
+    log_left = np.where(np.abs(r) < 0.5, log1p(-r * r), log1p(-r) + log1p(r))  # of 1 − r²
     return np.asarray(np.where(np.isnan(r), 0.0, constant - 0.5 * (dof - 2) * log_left))

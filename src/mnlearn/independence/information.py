@@ -23,6 +23,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from mnlearn._elementary import atanh, log, log1p
 from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.graphs.candidates import Candidates
 from mnlearn.independence._base import Strongest, question_rows, require_method, screen_of
@@ -164,7 +165,7 @@ class RowInformation:
         rank = self.estimate == "rank"
         r = self.rows.rank_correlation() if rank else correlation(self.rows.values)
         np.fill_diagonal(r, 0.0)
-        return log_two_sided_normal(np.arctanh(r) * sqrt(max(self.rows.n_rows - 3, 0) / (_FIELLER if rank else 1.0)))
+        return log_two_sided_normal(atanh(r) * sqrt(max(self.rows.n_rows - 3, 0) / (_FIELLER if rank else 1.0)))
 
     @cached_property
     def _information(self) -> FloatArray:
@@ -256,7 +257,7 @@ class CountedInformation:
 def gaussian_information(r: FloatArray) -> FloatArray:
     """Return −log(1 − r²) / 2, finite also where |r| is 1."""
     bounded = np.clip(r, -LARGEST, LARGEST)
-    return np.asarray(-0.5 * (np.log1p(-bounded) + np.log1p(bounded)) + 0.0)  # no negative zeros
+    return np.asarray(-0.5 * (log1p(-bounded) + log1p(bounded)) + 0.0)  # no negative zeros
 
 
 def log_tail(values: FloatArray, null: FloatArray) -> FloatArray:
@@ -266,13 +267,13 @@ def log_tail(values: FloatArray, null: FloatArray) -> FloatArray:
     """
     ordered = np.sort(null)
     n_above = len(ordered) - np.searchsorted(ordered, values, side="left")
-    counted = np.log1p(n_above) - np.log1p(len(ordered))
+    counted = log1p(n_above) - log1p(len(ordered))
     threshold = float(np.quantile(ordered, 1.0 - _TAIL))
     beyond = ordered[ordered > threshold]
     if not len(beyond):
         return np.asarray(counted)
     excess = float(np.mean(beyond)) - threshold
-    extended = np.log(len(beyond) / len(ordered)) - (values - threshold) / excess
+    extended = log(len(beyond) / len(ordered)) - (values - threshold) / excess
     return np.asarray(np.where(values > threshold, extended, counted))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mnlearn._elementary import logistic
 from mnlearn.algorithms.hiton import HHCMN
 from mnlearn.algorithms.one_target import evidence_target, grow_shrink_target, hiton_target
 from mnlearn.algorithms.separator import SeparatorEvidence
@@ -22,7 +23,6 @@ from mnlearn.learning.spec import DEFAULT_METHOD, LearnSpec, resolve
 from mnlearn.protocols import SILENT, Monitor, Result
 from mnlearn.results.blanket import Blanket, BlanketMember
 from mnlearn.results.edges import kind_of_frame
-from mnlearn.statistics.edge_weights import logistic
 
 _log = logging.getLogger("mnlearn.learning")
 

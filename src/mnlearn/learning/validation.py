@@ -304,8 +304,8 @@ def _share(counted: Accuracy) -> Estimate:
 def _mean(values: FloatArray, weights: FloatArray) -> Estimate:
     """Return the mean over rows with these repeats, and its standard error."""
     n = weights.sum()
-    mean = float(values @ weights / n)
-    spread = float(weights @ (values - mean) ** 2) / (n - 1) if n > 1 and np.isfinite(mean) else float("nan")
+    mean = float((values * weights).sum() / n)
+    spread = float((weights * (values - mean) ** 2).sum()) / (n - 1) if n > 1 and np.isfinite(mean) else float("nan")
     return Estimate(mean, sqrt(spread / n))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mnlearn._elementary import exp
 from mnlearn.errors import FileError, InputError, MissingDependencyError, UnsuitableError, check_path, require
 from mnlearn.graphs.formats import write_whole
 from mnlearn.model.discrete import DiscreteModel
@@ -146,7 +147,7 @@ def _pyagrum() -> Any:
 
 def _values(factor: Factor) -> FloatArray:
     """φ, its largest value 1; what is too small for a number stays positive."""
-    return np.asarray(np.maximum(np.exp(factor.log_values - factor.log_values.max()), np.finfo(np.float64).tiny))
+    return np.asarray(np.maximum(exp(factor.log_values - factor.log_values.max()), np.finfo(np.float64).tiny))
 
 
 def _discrete(model: MarkovModel, target: str) -> DiscreteModel:

@@ -25,6 +25,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mnlearn._elementary import exp, log
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, is_number, real_array, tuple_of, whole_number
 from mnlearn.graphs.graph import Graph, check_graph
@@ -60,7 +61,7 @@ class CanonicalFactors:
 
         cards = self.network.cards
         log_default = -log_partition(self.network) if self.log_default is None else self.log_default
-        return np.asarray(np.exp(log_default + joint_log_values(self.network.factors, range(len(cards)), cards)))
+        return np.asarray(exp(log_default + joint_log_values(self.network.factors, range(len(cards)), cards)))
 
 
 def canonical_factors(
@@ -139,7 +140,7 @@ def canonical_factors_of(
         return _conditional_of(p, i, clique, over.neighbors(i), chosen)
 
     network = _product(over, p.shape, chosen, known)
-    return CanonicalFactors(chosen, network, float(np.log(p[chosen])))
+    return CanonicalFactors(chosen, network, float(log(p[chosen])))
 
 
 def most_frequent(data: Dataset) -> tuple[int, ...]:
@@ -214,7 +215,7 @@ def _estimated(
     counts = np.zeros((int(np.prod([cards[y] for y in others], dtype=np.int64)), cards[i]))
     counts[cells[fits]] = seen.counts[fits]
     totals = counts.sum(1, keepdims=True)
-    log_p = np.log(counts + smoothing) - np.log(totals + smoothing * cards[i])
+    log_p = log(counts + smoothing) - log(totals + smoothing * cards[i])
     return np.moveaxis(log_p.reshape([cards[y] for y in (*others, i)]), -1, clique.index(i))
 
 
@@ -228,4 +229,4 @@ def _conditional_of(
         slice(None) if x in clique else default[x] if x in blanket else 0 for x in range(joint.ndim)
     ]  # outside the blanket the axis has one place
     table = marginal[tuple(fixed)]
-    return np.asarray(np.log(table) - np.log(table.sum(axis=clique.index(i), keepdims=True)))
+    return np.asarray(log(table) - log(table.sum(axis=clique.index(i), keepdims=True)))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import exp, log
 from mnlearn._validate import Seed, fresh
 from mnlearn.data._checks import code_type
 from mnlearn.data.dataset import Dataset
@@ -131,7 +132,7 @@ class DiscreteModel(MarkovModel):
         self._check_width(self.graph, self.network.cards, "The log pseudo-likelihood has no such limit.")
         rows = self._rows(data)
         log_weights = self.network.log_weights(np.stack(rows.columns, axis=1).astype(np.intp))
-        weight = float(log_weights.sum() if rows.repeats is None else log_weights @ rows.repeats)
+        weight = float(log_weights.sum() if rows.repeats is None else (log_weights * rows.repeats).sum())
         return weight - rows.n_rows * self._log_partition
 
     def sample_dataset(
@@ -269,13 +270,11 @@ class DiscreteModel(MarkovModel):
         neighbors = sorted(self.graph.neighbors(x))
         if not neighbors:
             n_rows = count_rows(data)
-            return np.exp(
-                np.repeat(self._log_probabilities(x, [np.zeros(1, dtype=np.intp)] * len(self.names)), n_rows, 0)
-            )
+            return exp(np.repeat(self._log_probabilities(x, [np.zeros(1, dtype=np.intp)] * len(self.names)), n_rows, 0))
         codes, present = self._incomplete(data, neighbors)
         self._check_neighbors(x, present)
         if (codes[:, neighbors] >= 0).all():
-            return np.exp(self._log_probabilities(x, list(codes.T)))
+            return exp(self._log_probabilities(x, list(codes.T)))
         codes, _ = self._incomplete(data, [y for y in range(len(self.names)) if y != x])
         found = np.empty((len(codes), self.network.cards[x]))
         for known, rows in by_pattern(codes >= 0):
@@ -349,7 +348,7 @@ class DiscreteModel(MarkovModel):
             others = tuple(columns[y].astype(np.intp) for y in factor.variables if y != x)
             logits = logits + table[others]
         logits = logits - logits.max(1, keepdims=True)
-        return np.asarray(logits - np.log(np.exp(logits).sum(1, keepdims=True)))
+        return np.asarray(logits - log(exp(logits).sum(1, keepdims=True)))
 
     def _rows(self, data: object, wanted: Sequence[int] | None = None) -> Dataset:
         chosen = range(len(self.names)) if wanted is None else wanted

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import log, pi, sqrt
+from math import pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mnlearn._elementary import log
 from mnlearn._validate import Seed, fresh
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.readers import count_rows
@@ -139,7 +140,7 @@ class GaussianModel(MarkovModel):
         own = np.diag(self.standard_precision)
         residual = z @ self.standard_precision / own  # z_j less its mean given the others
         with np.errstate(divide="ignore"):
-            unit = np.log(own) / 2 - np.log(np.where(self._varies, self.scale, 1.0)) - _HALF_LOG_2PI
+            unit = log(own) / 2 - log(np.where(self._varies, self.scale, 1.0)) - _HALF_LOG_2PI
         found = unit - 0.5 * own * residual**2
         return np.where(self._varies, found, np.where(self._as_known(rows), 0.0, -np.inf))
 
@@ -149,7 +150,7 @@ class GaussianModel(MarkovModel):
         z = self._standard(rows)
         varying = int(self._varies.sum())
         log_det = float(np.linalg.slogdet(self.standard_precision)[1])
-        constant = log_det / 2 - varying * _HALF_LOG_2PI - float(np.log(self.scale[self._varies]).sum())
+        constant = log_det / 2 - varying * _HALF_LOG_2PI - float(log(self.scale[self._varies]).sum())
         per_row = constant - 0.5 * np.einsum("ij,ij->i", z @ self.standard_precision, z)
         per_row = np.where(self._as_known(rows)[:, ~self._varies].all(1), per_row, -np.inf)
         return float(per_row.sum() if rows.repeats is None else per_row @ rows.repeats)

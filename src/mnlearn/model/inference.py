@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import exp, log
 from mnlearn.errors import InputError
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.elimination import LARGEST_TABLE, elimination_order
@@ -97,7 +98,7 @@ class Query:
             tables, _ = _eliminated(tables, x, self.network.cards, _log_sum)
         found = _together(tables, self.asked, self.network.cards)
         flat = found.reshape(len(found), -1)
-        weights = np.exp(flat - flat.max(1, keepdims=True))
+        weights = exp(flat - flat.max(1, keepdims=True))
         return np.asarray((weights / weights.sum(1, keepdims=True)).reshape(found.shape))
 
     def best(self, evidence: Mapping[int, Codes]) -> tuple[Codes, FloatArray]:
@@ -146,7 +147,7 @@ class Query:
         for x, scope, table in reversed(steps):
             rows = places if len(table) > 1 else np.zeros_like(places)
             logs = table[(rows, *(found[:, y] for y in scope))]
-            sums = np.exp(logs - logs.max(1, keepdims=True)).cumsum(1)
+            sums = exp(logs - logs.max(1, keepdims=True)).cumsum(1)
             found[:, x] = (sums < rng.random((len(places), 1)) * sums[:, -1:]).sum(1)
         return found[:, list(self.asked)]
 
@@ -193,7 +194,7 @@ def _eliminated(
 def _log_sum(values: FloatArray) -> FloatArray:
     """Return the log of the sum of exp over the last axis."""
     top = values.max(-1, keepdims=True)
-    return np.asarray((top + np.log(np.exp(values - top).sum(-1, keepdims=True)))[..., 0])
+    return np.asarray((top + log(exp(values - top).sum(-1, keepdims=True)))[..., 0])
 
 
 def _together(tables: Sequence[Table], scope: Sequence[int], cards: Sequence[int]) -> FloatArray:

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from math import log, pi
+from math import pi
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import exp, log
 from mnlearn._validate import Seed, fresh, rng_from
 from mnlearn.data.dataset import Dataset, Kind
 from mnlearn.data.readers import count_rows
@@ -137,7 +138,7 @@ class MixedModel(MarkovModel):
             if each.card:
                 logits = self.network.interactions.thresholds[x] + eta @ each.table.T
                 logits -= logits.max(1, keepdims=True)
-                logits -= np.log(np.exp(logits).sum(1, keepdims=True))
+                logits -= log(exp(logits).sum(1, keepdims=True))
                 found[:, x] = np.take_along_axis(logits, values[:, [x]].astype(np.intp), axis=1)[:, 0]
             elif each.size:
                 k = self.network.interactions.curvature[x]
@@ -400,8 +401,8 @@ class MixedModel(MarkovModel):
             first, second = means, means**2 + variance
             if each.kind == "count":  # moments of 1 + count, by those of a lognormal distribution
                 logs, spread = each.center + each.scale * means, each.scale**2 * variance
-                first = np.exp(np.minimum(logs + spread / 2, _LARGEST_EXPONENT / 2))
-                second = np.exp(np.minimum(2 * logs + 2 * spread, _LARGEST_EXPONENT))
+                first = exp(np.minimum(logs + spread / 2, _LARGEST_EXPONENT / 2))
+                second = exp(np.minimum(2 * logs + 2 * spread, _LARGEST_EXPONENT))
             mean[rows], square[rows] = (posterior.weights * first).sum(1), (posterior.weights * second).sum(1)
         deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
         return (mean - 1.0, deviation) if each.kind == "count" else (each.original(mean), each.scale * deviation)

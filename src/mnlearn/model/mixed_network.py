@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import log, pi, prod
+from math import pi, prod
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import exp, log
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray
@@ -304,7 +305,7 @@ class Question:
         if self.states and every is None:
             weights = np.full(logs.shape, 1.0 / logs.shape[1])  # draws count alike
         else:
-            weights = np.exp(logs - logs.max(1, keepdims=True))
+            weights = exp(logs - logs.max(1, keepdims=True))
             weights /= weights.sum(1, keepdims=True)
         offsets = np.zeros((*codes.shape[:2], len(self.numbers)))
         for k, (x, slopes) in enumerate(zip(self.states, self._slopes, strict=True)):
@@ -330,5 +331,5 @@ class Question:
 
 def _draw(logits: FloatArray, rng: np.random.Generator) -> NDArray[np.intp]:
     """A state of each row, with these log probabilities up to a constant."""
-    sums = np.exp(logits - logits.max(1, keepdims=True)).cumsum(1)
+    sums = exp(logits - logits.max(1, keepdims=True)).cumsum(1)
     return np.asarray((sums < rng.random((len(logits), 1)) * sums[:, -1:]).sum(1))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import expm1, log, log1p
 from mnlearn.data._checks import code_type
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.readers import already_coded
@@ -90,7 +90,7 @@ class RowCoding:
                 continue
             values = rows.columns[x].astype(np.float64)
             if each.size:
-                found[:, x] = -log(each.scale) - (np.log1p(values) if each.kind == "count" else 0.0)
+                found[:, x] = -log(each.scale) - (log1p(values) if each.kind == "count" else 0.0)
             else:
                 found[:, x] = np.where(values == each.original(np.zeros(1)), 0.0, -np.inf)
         return found
@@ -105,7 +105,7 @@ class RowCoding:
             each = self.features[x]
             column = values[:, x]
             if each.kind == "count":
-                column = np.maximum(np.rint(np.expm1(np.minimum(each.center + each.scale * column, _LARGEST_LOG))), 0.0)
+                column = np.maximum(np.rint(expm1(np.minimum(each.center + each.scale * column, _LARGEST_LOG))), 0.0)
             elif not each.card:
                 column = each.original(column)
             if known is not None:

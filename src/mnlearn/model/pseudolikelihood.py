@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from mnlearn._elementary import exp, log
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Graph
@@ -159,9 +160,9 @@ class PseudoLikelihood:
         """p(x | m), as the logits lie, and its logarithm."""
         logits = self.design @ parameters
         top = np.repeat(np.maximum.reduceat(logits, self.starts), self.lengths)
-        weights = np.exp(logits - top)
+        weights = exp(logits - top)
         sums = self._summed(weights)
-        return weights / sums, logits - top - np.log(sums)
+        return weights / sums, logits - top - log(sums)
 
     def loss(self, parameters: FloatArray, ridge: float) -> tuple[float, FloatArray]:
         """The penalty less the log pseudo-likelihood, and its gradient."""

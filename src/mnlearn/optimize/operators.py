@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log
+from math import ceil
 from typing import Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import log
 from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, IntArray

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from mnlearn._elementary import logistic
 from mnlearn.data.writers import FrameKind, first_installed_frame, require_frame
 from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import Result
-from mnlearn.statistics.edge_weights import logistic
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned

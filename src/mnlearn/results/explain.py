@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, isfinite, isnan, log
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from mnlearn._elementary import exp, log
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.results.edges import SUPPORT_TITLES, printable
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import logistic
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_name
 from mnlearn.graphs.formats import carries_numbers, format_of, read_graph, write_graph, write_whole
@@ -36,7 +37,7 @@ from mnlearn.results.predictability import Predictable
 from mnlearn.results.resampling import Resampling, Sampling, resampled, stable
 from mnlearn.results.summary import as_html, cost_words, headline, summary_text, words_of_rows
 from mnlearn.results.weights import weighted_adjacency, weights_alone, weights_of
-from mnlearn.statistics.edge_weights import EdgeWeights, logistic
+from mnlearn.statistics.edge_weights import EdgeWeights
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

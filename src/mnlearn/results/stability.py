@@ -201,5 +201,7 @@ def _correlation(samples: FloatArray, observed: FloatArray) -> FloatArray:
     lengths = np.sqrt((rows**2).sum(axis=1)), float(np.sqrt((whole**2).sum()))
     scale = np.abs(samples).max(axis=1) * np.sqrt(observed.size), float(np.abs(observed).max() * np.sqrt(observed.size))
     clear = (lengths[0] > _SAME * scale[0]) & (lengths[1] > _SAME * scale[1])
-    found = np.divide(rows @ whole, lengths[0] * lengths[1], out=np.full(len(samples), np.nan), where=clear)
+    found = np.divide(
+        (rows * whole).sum(axis=1), lengths[0] * lengths[1], out=np.full(len(samples), np.nan), where=clear
+    )
     return np.asarray(found)

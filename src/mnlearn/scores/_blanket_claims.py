@@ -8,11 +8,12 @@ one claim of each pair.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, log, nan, ulp
+from math import inf, nan, ulp
 from typing import cast
 
 import numpy as np
 
+from mnlearn._elementary import log
 from mnlearn.errors import InputError, UnsuitableError, check_room
 from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.protocols import (

@@ -8,13 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import fsum, isfinite, log
+from math import fsum, isfinite
 from operator import index
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import log
 from mnlearn._ties import tolerance
 from mnlearn.errors import InputError, UnsuitableError, is_masked_array, is_number
 from mnlearn.graphs.candidates import Candidates, keys_of

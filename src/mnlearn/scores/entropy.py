@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from math import fsum, log, prod
+from math import fsum, prod
 from typing import ClassVar, Protocol, cast
 
 import numpy as np
 
+from mnlearn._elementary import log
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.resample import take
 from mnlearn.errors import InputError, UnsuitableError, is_number, whole_number
@@ -25,6 +26,7 @@ from mnlearn.scores.mixed_entropies import MixedEntropies
 from mnlearn.scores.mpl import MPL
 from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts
+from mnlearn.statistics.matrices import products
 from mnlearn.statistics.mixed_likelihoods import MixedLikelihoods
 from mnlearn.statistics.moments import Moments
 
@@ -403,7 +405,7 @@ class _Regressions:
         unit = np.where(spread > 0.0, spread, 1.0)
         known = (rows - mean) / unit * np.sqrt(weights / weights.sum())[:, None]
         self.n_variables = train.n_variables
-        self._covariance, self._log_unit = known.T @ known, np.log(unit) + np.log(reach)
+        self._covariance, self._log_unit = products(known.T), log(unit) + log(reach)
         self._new, self._weights = (new - mean) / unit, _weights(test)
 
     def __call__(self, graph: Graph) -> float:
@@ -415,8 +417,8 @@ class _Regressions:
         slopes = np.linalg.lstsq(self._covariance[np.ix_(blanket, blanket)], shared, rcond=_LEAST_SHARE)[0]
         variance = max(float(self._covariance[x, x] - slopes @ shared), _LEAST_SHARE)
         missed = self._new[:, x] - self._new[:, blanket] @ slopes
-        constant = 0.5 * np.log(2.0 * np.pi * variance) + self._log_unit[x]
-        return -float(self._weights @ (constant + 0.5 * missed**2 / variance))
+        constant = 0.5 * log(2.0 * np.pi * variance) + self._log_unit[x]
+        return -float((self._weights * (constant + 0.5 * missed**2 / variance)).sum())
 
 
 class _Tables:

@@ -29,11 +29,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from math import inf, log
+from math import inf
 from typing import ClassVar, Protocol
 
 import numpy as np
 
+from mnlearn._elementary import log
 from mnlearn._ties import first_best, tolerance
 from mnlearn.errors import UnsuitableError
 from mnlearn.graphs.candidates import Candidates, keys_of

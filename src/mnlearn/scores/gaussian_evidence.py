@@ -32,11 +32,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from math import inf, log
+from math import inf
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 
+from mnlearn._elementary import exp, log, log1p
 from mnlearn._ties import ABSOLUTE
 from mnlearn.errors import InputError, UnsuitableError, is_number
 from mnlearn.graphs.candidates import Candidates
@@ -186,7 +187,7 @@ class GaussianEvidence(Decomposed):
         found = []
         for x, blanket in zip(xs, blankets, strict=True):
             r = np.nan_to_num(self.moments.member_correlations(int(x), blanket))  # what others explain adds nothing
-            without = self._log_left(int(x), blanket) - np.log1p(-r) - np.log1p(r)
+            without = self._log_left(int(x), blanket) - log1p(-r) - log1p(r)
             found.append(self._local(np.minimum(without, 0.0), len(blanket) - 1))
         return found
 
@@ -229,7 +230,7 @@ class GaussianEvidence(Decomposed):
         if len(found) == 1:
             return found[0]
         largest = np.maximum.reduce(found)
-        return np.asarray(largest + np.log(sum(np.exp(one - largest) for one in found)))
+        return np.asarray(largest + log(sum(exp(one - largest) for one in found)))
 
     def _log_left(self, x: int, blanket: VarSet) -> float:
         """Return log(1 − R²) of x given the blanket."""
@@ -239,7 +240,7 @@ class GaussianEvidence(Decomposed):
         """log BF(x | S) from log(1 − R²)."""
         nu = max(self.moments.n_rows - 1, 0)
         g = self.width**2 * nu
-        return np.asarray(0.5 * (nu - size) * log(1.0 + g) - 0.5 * nu * np.log1p(g * np.exp(log_left)))
+        return np.asarray(0.5 * (nu - size) * log(1.0 + g) - 0.5 * nu * log1p(g * exp(log_left)))
 
 
 def log_factor(r: FloatArray, dof: FloatArray | int, width: float) -> FloatArray:
@@ -247,9 +248,9 @@ def log_factor(r: FloatArray, dof: FloatArray | int, width: float) -> FloatArray
     nu = np.maximum(dof, 3)
     g = width**2 * nu
     left = 1.0 + g * (1.0 - r) * (1.0 + r)
-    log_g, square = np.log(1.0 + g), np.square(r)
-    away = np.log1p(g * nu * square / left) - log_g
-    gain = np.where(square < 0.5, np.log1p(-np.minimum(square, 0.5) * (g / (1.0 + g))), np.log(left / (1.0 + g)))
+    log_g, square = log(1.0 + g), np.square(r)
+    away = log1p(g * nu * square / left) - log_g
+    gain = np.where(square < 0.5, log1p(-np.minimum(square, 0.5) * (g / (1.0 + g))), log(left / (1.0 + g)))
     found = away - 0.5 * (log_g + nu * gain)
     return np.asarray(np.where(np.isnan(r) | (np.asarray(dof) <= 2), 0.0, found))
 
@@ -274,16 +275,16 @@ def fitted_shares(log_factors: FloatArray, n_edges: int, n_variables: int) -> Sh
     """
     n_pairs = n_variables * (n_variables - 1) / 2
     largest = log_factors.max(axis=0)
-    doubtful = np.exp(log_factors[:, largest <= 0]).sum(axis=1)  # improbable pairs count to first order
+    doubtful = exp(log_factors[:, largest <= 0]).sum(axis=1)  # improbable pairs count to first order
     largest, log_factors = largest[largest > 0], log_factors[:, largest > 0]
-    factors, absent = np.exp(log_factors - largest), np.exp(-largest)
+    factors, absent = exp(log_factors - largest), exp(-largest)
     prior = PRIOR_EDGES * np.array(ONE_STRENGTH)
     shares, expected = np.full(len(STRENGTHS), 1.0 / len(STRENGTHS)), max(1.0, n_edges)
     for _ in range(ROUNDS):
         chance = min(expected / n_pairs, 0.5)
         odds = chance / (1.0 - chance)
-        present = np.einsum("k,kp->p", shares, factors)
-        probable = np.einsum("kp,p->k", factors, 1.0 / (present + absent / odds))
+        present = (shares[:, None] * factors).sum(axis=0)
+        probable = (factors / (present + absent / odds)).sum(axis=1)
         edges = shares * (probable + odds * doubtful) / 2
         shares = (edges + prior) / (edges.sum() + PRIOR_EDGES)
         expected = min(max(1.0, edges.sum()), max(1.0, 2.0 * n_edges))

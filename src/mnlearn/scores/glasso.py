@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum, log, log1p
+from math import fsum
 from typing import NamedTuple
 
 import numpy as np
 
+from mnlearn._elementary import log, log1p
 from mnlearn._ties import ascending
 from mnlearn.errors import InputError, is_number, whole_number
 from mnlearn.graphs.graph import Edge
@@ -188,7 +189,7 @@ class Precision(NamedTuple):
     def log_likelihood(self, moments: FloatArray) -> float:
         """log det Θ − tr(SΘ) for second moments S: twice the log-likelihood of a row, up to a constant."""
         spread = self.variances[self.lone]
-        total = -float(np.log(spread).sum() + (np.diag(moments)[self.lone] / spread).sum())
+        total = -float(log(spread).sum() + (np.diag(moments)[self.lone] / spread).sum())
         for members, theta in self.blocks:
             total += float(np.linalg.slogdet(theta)[1] - np.sum(moments[np.ix_(members, members)] * theta))
         return total

@@ -20,10 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import log, sqrt
+from math import sqrt
 
 import numpy as np
 
+from mnlearn._elementary import log, log1p
 from mnlearn._ties import ABSOLUTE, ascending
 from mnlearn.errors import InputError, is_number
 from mnlearn.protocols import BoolArray, FloatArray, IntArray, Neighborhood, VarSet
@@ -168,7 +169,7 @@ def support_by_ebic(moments: Moments, x: int, chosen: VarSet, gamma: float = _GA
     """Half of what leaving each member out would add to BIC_γ: −N log(1 − r²) / 2 − log N / 2 − γ log(n − 1)."""
     r = np.nan_to_num(moments.member_correlations(x, chosen))  # what others explain adds nothing
     price = 0.5 * log(moments.n_rows) + gamma * log(max(moments.n_variables - 1, 1))
-    worth = -0.5 * moments.n_rows * (np.log1p(-r) + np.log1p(r)) - price
+    worth = -0.5 * moments.n_rows * (log1p(-r) + log1p(r)) - price
     return dict(zip(sorted(chosen), worth.tolist(), strict=True))
 
 

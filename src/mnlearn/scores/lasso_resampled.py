@@ -10,10 +10,11 @@ The regression itself, and the penalties that need no rows, are in `lasso.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import ceil, log, sqrt
+from math import ceil, sqrt
 
 import numpy as np
 
+from mnlearn._elementary import log
 from mnlearn.errors import InputError, is_number, whole_number
 from mnlearn.protocols import FloatArray, IntArray, Neighborhood, VarSet
 from mnlearn.scores.lasso import Target, support_by_ebic
@@ -169,7 +170,7 @@ class StableLasso:
         for half in self._halves():
             taken[first_on_path(free[half, 1:], free[half, 0], self.n_first)] += 1
         n_halves = 2 * self.n_pairs
-        odds = np.log((taken + 0.5) / (n_halves - taken + 0.5))
+        odds = log((taken + 0.5) / (n_halves - taken + 0.5))
         chosen = np.flatnonzero(taken >= self.threshold * n_halves)
         support = {int(others[k]): float(odds[k]) for k in chosen}
         sure = log((n_halves + 0.5) / 0.5)

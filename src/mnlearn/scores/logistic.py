@@ -21,11 +21,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import log
 from typing import Any
 
 import numpy as np
 
+from mnlearn._elementary import exp, log
 from mnlearn._ties import exceeds, ranks
 from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import InputError, UnsuitableError, check_instance, is_number, whole_number
@@ -188,7 +188,7 @@ class _Refits:
         """log L at the maximum: Σ log p(x | chosen) over the rows."""
         if not any(self._columns.n_states[y] > 1 for y in chosen):
             counts = np.bincount(self._columns.codes[self._x], weights=self._columns.repeats)
-            return float(counts @ np.log(counts / counts.sum()))
+            return float(counts @ log(counts / counts.sum()))
         self.n_fits += 1
         if self._columns.n_states[self._x] > 2:
             return self._multinomial(chosen)
@@ -210,7 +210,9 @@ class _Refits:
         with quick_and_quiet():
             fitted = solver.fit(design, states[-1], sample_weight=counts)
         logits = design @ fitted.coef_.T + fitted.intercept_
-        log_p = logits[np.arange(len(logits)), states[-1]] - np.logaddexp.reduce(logits, axis=1)
+        largest = logits.max(axis=1)
+        log_norm = largest + log(exp(logits - largest[:, None]).sum(axis=1))
+        log_p = logits[np.arange(len(logits)), states[-1]] - log_norm
         return float(counts @ log_p)
 
 
@@ -259,14 +261,14 @@ class Columns:
 
     def _weakness(self, x: int, used: BoolArray) -> IntArray:
         """Return the rank of each variable by what it tells about x, the most first; 0 for those without equals."""
-        from scipy.special import xlogy
-
         sharing = used & (np.bincount(self.pattern, weights=used)[self.pattern] > 1)
         told = np.zeros(len(self.n_states))
         for y in np.unique(self.owner[sharing & (self.state >= 0)]).tolist():  # two binary ones that share are copies
             cells = np.bincount(self.codes[x] * self.n_states[y] + self.codes[y], weights=self.repeats)
             states = np.bincount(self.codes[y], weights=self.repeats)
-            told[y] = float(np.sum(xlogy(cells, cells)) - np.sum(xlogy(states, states)))
+            told[y] = float(
+                (cells * log(np.maximum(cells, 1e-300))).sum() - (states * log(np.maximum(states, 1e-300))).sum()
+            )
         return ranks(-told)
 
     def belong_to(self, variables: VarSet) -> BoolArray:
@@ -317,3 +319,8 @@ class Regression:
         """log L at the maximum over the columns of these variables, without penalty."""
         first = self._columns.first
         return -self._path.refit([column for y in sorted(chosen) for column in range(first[y], first[y + 1])])
+
+
+def _sum_of_logs(counts: Any) -> float:
+    """Return Σ c log c."""
+    return float((counts * log(np.maximum(counts, 1e-300))).sum())

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import log, pi
+from math import pi
 
 import numpy as np
 
+from mnlearn._elementary import log
 from mnlearn.data.dataset import check_no_gaps
 from mnlearn.protocols import FloatArray, Indices, VarSet
 from mnlearn.statistics.mixed_likelihoods import Fits, MixedLikelihoods

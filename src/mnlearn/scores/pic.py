@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from math import log, prod
+from math import prod
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
+from mnlearn._elementary import log
 from mnlearn.errors import check_name
 from mnlearn.graphs.candidates import Candidates
 from mnlearn.protocols import SILENT, FloatArray, Indices, Monitor, Statistics, VarSet

@@ -14,6 +14,7 @@ from math import prod
 
 import numpy as np
 
+from mnlearn._elementary import exp, log
 from mnlearn.errors import InputError, check_instance
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray
@@ -125,9 +126,9 @@ def _eliminate(network: FactorNetwork) -> tuple[list[tuple[int, tuple[int, ...],
 def _summed_out(log_values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return log Σ_x over the last axis, and the share of each x in the sum."""
     top = log_values.max(-1, keepdims=True)
-    weights = np.exp(log_values - top)
+    weights = exp(log_values - top)
     sums = np.cumsum(weights, axis=-1)[..., -1:]  # summed in sequence, so that every machine gives the same bits
-    return (top + np.log(sums))[..., 0], weights / sums
+    return (top + log(sums))[..., 0], weights / sums
 
 
 def elimination_order(graph: Graph, cards: Sequence[int], last: Collection[int] = ()) -> list[tuple[int, int]]:

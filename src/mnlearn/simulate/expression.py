@@ -22,6 +22,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import exp
 from mnlearn._validate import Seed, rng_from
 from mnlearn.errors import InputError, check_room, is_number, whole_number
 from mnlearn.graphs.graph import Graph
@@ -137,10 +138,10 @@ class ExpressionNetwork:
             raise InputError(f"perturb must be 'all' or 'regulators'; got {perturb!r}. Use one of the two.")
         rng, n = rng_from(seed), self.n_genes
         changed = np.ones(n, dtype=bool) if perturb == "all" else self._regulates()
-        constants = np.exp(spread * rng.standard_normal((rows, 4, n)) * changed)
+        constants = exp(spread * rng.standard_normal((rows, 4, n)) * changed)
         blocks = [self._steady(constants[start : start + _BLOCK]) for start in range(0, rows, _BLOCK)]
         measured = np.concatenate(blocks)[:, : 2 * n if proteins else n]
-        return np.asarray(measured * np.exp(noise * rng.standard_normal(measured.shape)) if noise else measured)
+        return np.asarray(measured * exp(noise * rng.standard_normal(measured.shape)) if noise else measured)
 
     def _regulates(self) -> BoolArray:
         """Which genes regulate another."""

@@ -17,6 +17,7 @@ from operator import index
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import log
 from mnlearn._validate import Seed, rng_from
 from mnlearn.errors import (
     InputError,
@@ -174,7 +175,7 @@ def uniform_factors(
         values = 8.0 * prod(float(states[x]) for x in scope)
         check_room("graph", values, f"a factor on a clique of {len(scope)} variables", "Set max_clique, such as 16.")
     # 1 - u is in (0, 1], where the logarithm is finite.
-    return FactorNetwork(states, [Factor(c, np.log(1.0 - rng.random(tuple(states[x] for x in c)))) for c in scopes])
+    return FactorNetwork(states, [Factor(c, log(1.0 - rng.random(tuple(states[x] for x in c)))) for c in scopes])
 
 
 def agreement_factors(graph: Graph, log_odds: float, *, cards: int | Sequence[int] = 2) -> FactorNetwork:

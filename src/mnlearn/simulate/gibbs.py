@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
+from mnlearn._elementary import exp, log2
 from mnlearn._validate import Seed, rng_from
 from mnlearn.errors import InputError, check_instance, check_room, whole_number
 from mnlearn.graphs.graph import Edge, Graph
@@ -140,7 +141,7 @@ def _terms(network: FactorNetwork) -> Iterator[tuple[bool, list[tuple[tuple[int,
         neighbors = tuple(sorted(network.graph.neighbors(x)))
         if card * prod(network.cards[y] for y in neighbors) <= _LARGEST_CONDITIONAL:
             logs = joint_log_values(holding[x], (*neighbors, x), network.cards)
-            sums = np.cumsum(np.exp(logs - logs.max(-1, keepdims=True)), axis=-1)
+            sums = np.cumsum(exp(logs - logs.max(-1, keepdims=True)), axis=-1)
             yield True, [(neighbors, sums / sums[..., -1:])]
         else:
             scopes = [tuple(y for y in factor.variables if y != x) for factor in holding[x]]
@@ -265,7 +266,9 @@ def effective_size(chains: FloatArray) -> FloatArray:
     tau = -1.0 + 2.0 * np.where(np.logical_and.accumulate(pairs > 0, axis=1), pairs, 0.0).sum(1)
     total = n_chains * n_draws
     # Antithetic chains carry more information than independent rows; the cap is the one of that paper.
-    return np.where(pooled > 0, np.minimum(total / np.maximum(tau, 1e-300), total * np.log10(total)), float(total))
+    return np.where(
+        pooled > 0, np.minimum(total / np.maximum(tau, 1e-300), total * log2(float(total)) / log2(10.0)), float(total)
+    )
 
 
 def _chance(n_statistics: int, n_halves: int, n_draws: int) -> float:

@@ -10,6 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import exp
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset, Kind
 from mnlearn.errors import InputError, check_name, check_number, whole_number
@@ -69,7 +70,7 @@ class Margin:
 
             return np.asarray(poisson.pmf(np.arange(_largest_count(self.mean) + 1), self.mean))
         logs = np.array(self.thresholds or (0.0,) * self.states) - self.skew * np.arange(self.states)
-        weights = np.exp(logs - logs.max())
+        weights = exp(logs - logs.max())
         return np.asarray(weights / weights.sum())
 
     def features(self) -> FloatArray:

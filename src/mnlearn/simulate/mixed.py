@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import exp, log
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_instance, check_number, check_room, real_array, whole_number
@@ -105,7 +106,7 @@ class MixedNetwork:
         if numbers:
             pulls = np.concatenate([self._pull(x, known) + np.zeros((1, prod(sizes))) for x in numbers])
             logs += 0.5 * ((self.covariance @ pulls) * pulls).sum(axis=0)
-        weights = np.exp(logs - logs.max())
+        weights = exp(logs - logs.max())
         return np.asarray((weights / weights.sum()).reshape(sizes))
 
     def sample(self, n_rows: int, seed: Seed, *, sweeps: int = SWEEPS) -> tuple[NDArray[Any], ...]:
@@ -256,14 +257,14 @@ def check_strengths(weakest: float, strongest: float) -> None:
 
 def _log(shares: FloatArray) -> FloatArray:
     """Return logarithms; shares too small for a double are taken as the smallest one."""
-    return np.log(np.maximum(shares, np.finfo(np.float64).tiny))
+    return log(np.maximum(shares, np.finfo(np.float64).tiny))
 
 
 def _drawn_states(logits: FloatArray, uniform: FloatArray) -> NDArray[np.int64]:
     """Return the state in which each uniform number falls; one row of logits per state."""
     if logits.shape[1] == 1:
         logits = np.broadcast_to(logits, (len(logits), len(uniform)))
-    sums = np.cumsum(np.exp(logits - logits.max(axis=0)), axis=0)
+    sums = np.cumsum(exp(logits - logits.max(axis=0)), axis=0)
     return np.asarray((sums[:-1] <= uniform * sums[-1]).sum(axis=0))
 
 

@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import exp, log
 from mnlearn._validate import Seed, rng_from
 from mnlearn.errors import InputError, check_instance, check_number, check_room, is_one_of, whole_number
 from mnlearn.graphs.graph import Edge, Graph, check_graph
@@ -123,7 +124,7 @@ def with_log_odds(
     single = rng.normal(0.0, fields, graph.n_variables) if fields else np.zeros(graph.n_variables)
     if law == "uniform" and graph.n_edges:
         # 1 - u is in (0, 1], where the logarithm is finite.
-        log_00, log_01, log_10 = np.log(1.0 - rng.random((3, graph.n_edges)))
+        log_00, log_01, log_10 = log(1.0 - rng.random((3, graph.n_edges)))
         us, vs = np.array(graph.edges).T
         np.add.at(single, us, log_10 - log_00 + theta / 2)
         np.add.at(single, vs, log_01 - log_00 + theta / 2)
@@ -213,7 +214,7 @@ def state_probabilities(network: PairwiseNetwork, component: Sequence[int]) -> N
     for i, j in graph.edges:
         u, v = sorted((component[i], component[j]))
         log_weights += network.log_odds[u, v] / 2 * (((states >> i) ^ (states >> j)) & 1 ^ 1)
-    weights = np.exp(log_weights - log_weights.max())
+    weights = exp(log_weights - log_weights.max())
     probabilities: NDArray[np.float64] = weights / weights.sum()
     return probabilities
 

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import exp
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_instance, check_name, check_room, whole_number
@@ -130,7 +131,7 @@ def component_probabilities(network: FactorNetwork, component: Sequence[int]) ->
         raise InputError("component must be closed under neighbours; take it from network.graph.components().")
     mine = [factor for factor in network.factors if factor.variables[0] in inside]
     logs = joint_log_values(mine, component, network.cards)
-    weights = np.exp(logs - logs.max())
+    weights = exp(logs - logs.max())
     return np.asarray(weights / weights.sum())
 
 

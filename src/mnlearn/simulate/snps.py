@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import exp, log
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_number, check_room, is_number, iterates, whole_number
@@ -155,9 +156,9 @@ def _interacting(
     """Return the doses of two sites that interact, one column per row of the table."""
     doses = np.arange(ploidy + 1)
     ways = np.array([1.0, 1.0] if ploidy == 1 else [1.0, 2.0, 1.0])
-    a, b = (np.log(ways * rate**doses * (1 - rate) ** (ploidy - doses)) for rate in rates)
+    a, b = (log(ways * rate**doses * (1 - rate) ** (ploidy - doses)) for rate in rates)
     m_a, m_b = ploidy * rates
-    table = np.exp(a[:, None] + b + log_odds * np.outer(doses - m_a, doses - m_b))
+    table = exp(a[:, None] + b + log_odds * np.outer(doses - m_a, doses - m_b))
     cell = rng.choice(table.size, size=rows, p=table.ravel() / table.sum())
     return np.stack(np.divmod(cell, ploidy + 1))
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mnlearn.errors import InputError
 from mnlearn.protocols.statistics import FloatArray
+from mnlearn.statistics.matrices import products
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
@@ -31,7 +32,7 @@ def correlation_of_rows(dataset: Dataset) -> tuple[FloatArray, FloatArray]:
         block = rule.apply([column[rows] for column in columns])
         if weights is not None:
             block *= np.sqrt(weights[rows])
-        total += block @ block.T
+        total += products(block)
     return _tidy(total / (dataset.n_rows if weights is None else weights.sum()), rule.scale), rule.scale
 
 
@@ -180,4 +181,4 @@ def _moved(values: FloatArray, exponents: NDArray[np.intc]) -> FloatArray:
 
 def _means(values: FloatArray, weights: FloatArray | None) -> FloatArray:
     """Return the weighted mean of each row."""
-    return np.asarray(values.mean(axis=1) if weights is None else values @ weights / weights.sum())
+    return np.asarray(values.mean(axis=1) if weights is None else products(values, weights[None])[:, 0] / weights.sum())

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
+from mnlearn._elementary import expm1, log1p
 from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import UnsuitableError
 from mnlearn.protocols.statistics import FloatArray, Indices, IntArray
@@ -29,7 +30,7 @@ def correlation_evidence(r: FloatArray, n_rows: IntArray | int, statistic: Scree
     squares = np.square(np.clip(r, -LARGEST, LARGEST))
     if statistic == "x2":
         return np.asarray(n_rows * squares, dtype=np.float32)
-    ratio = -np.log1p(-squares)
+    ratio = -log1p(-squares)
     return np.asarray(0.5 * ratio if statistic == "mi" else n_rows * ratio, dtype=np.float32)
 
 
@@ -38,7 +39,7 @@ def least_correlation(evidence: NDArray[np.float32], n_rows: int, statistic: Scr
     wanted = evidence.astype(np.float64)
     if statistic == "x2":
         return np.asarray(np.sqrt(np.minimum(wanted / n_rows, 1.0)))
-    return np.asarray(np.sqrt(-np.expm1(-(2.0 * wanted if statistic == "mi" else wanted / n_rows))))
+    return np.asarray(np.sqrt(-expm1(-(2.0 * wanted if statistic == "mi" else wanted / n_rows))))
 
 
 class Correlations(Protocol):

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
+from mnlearn._elementary import log_gamma
 from mnlearn.errors import InputError
 from mnlearn.statistics.device import TILE, DeviceBits, device_errors, triton_kernels
 
@@ -97,7 +97,7 @@ def score_tables(bits: DeviceBits, prior_cell: float, n_codes: int) -> tuple[Any
     A score adds three numbers for each configuration, and no partial sum is larger than the tables' largest number.
     """
     counts = np.arange(bits.n_rows + 1)
-    table = np.stack([gammaln(counts + a) - gammaln(a) for a in (prior_cell, 2 * prior_cell)])
+    table = np.stack([log_gamma(counts + a) - log_gamma(a) for a in (prior_cell, 2 * prior_cell)])
     margin = 2.0**-22 * (3 * n_codes + 4) * float(np.abs(table).max())
     return bits.put(table.astype(np.float32)), margin
 

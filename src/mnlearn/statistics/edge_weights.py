@@ -23,11 +23,13 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from mnlearn._elementary import log, log1p, logistic
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.resample import observed_rows
 from mnlearn.protocols.statistics import FloatArray, IntArray
 from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts
+from mnlearn.statistics.matrices import inverses, products
 
 WeightMeasure: TypeAlias = Literal[
     "log odds ratio",
@@ -218,7 +220,7 @@ def numbers_of(data: Dataset, x: int, *, ordered: bool) -> FloatArray:
     values, levels = data.columns[x], data.levels[x]
     if levels is None:
         numbers = values.astype(np.float64)[:, None]
-        return np.log1p(numbers) if data.names[x] in data.counted else numbers
+        return log1p(numbers) if data.names[x] in data.counted else numbers
     if data.names[x] in data.ordinal:
         return data.level_scores(x)[values.astype(np.int64)][:, None]
     codes = values.astype(np.int64)
@@ -311,7 +313,7 @@ def _fitted(tables: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
         counts[k, : len(counted)] = counted
     totals, ones = counts.sum(axis=2), counts[:, :, 1]
     beta = np.zeros((len(tables), degree + 1))
-    beta[:, 0] = np.log((ones.sum(axis=1) + 0.5) / ((totals - ones).sum(axis=1) + 0.5))
+    beta[:, 0] = log((ones.sum(axis=1) + 0.5) / ((totals - ones).sum(axis=1) + 0.5))
     open_ = np.arange(len(tables))
     for _ in range(_ITERATIONS):
         step = _newton_step(design[open_], totals[open_], ones[open_], beta[open_])
@@ -324,24 +326,20 @@ def _fitted(tables: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
 
 def _newton_step(design: FloatArray, totals: FloatArray, ones: FloatArray, beta: FloatArray) -> FloatArray:
     """Return one step, of limited length: the penalised likelihood is concave, but a long step may overshoot."""
-    chance = logistic(np.matmul(design, beta[:, :, None])[:, :, 0])
+    chance = logistic((design * beta[:, None, :]).sum(axis=2))
     prior = logistic(beta[:, 1:])
-    slope = np.matmul((ones - totals * chance)[:, None, :], design)[:, 0]
+    slope = ((ones - totals * chance)[:, :, None] * design).sum(axis=1)
     slope[:, 1:] += 0.5 - prior
     weight = totals * chance * (1.0 - chance)
-    curvature = np.matmul(np.swapaxes(design, 1, 2) * weight[:, None, :], design)
+    curvature = np.empty((len(beta), beta.shape[1], beta.shape[1]))
+    for k in range(beta.shape[1]):
+        curvature[:, k] = ((weight * design[:, :, k])[:, :, None] * design).sum(axis=1)
     own = np.arange(beta.shape[1])
     curvature[:, own, own] += 1e-12  # for a variable that never changes
     curvature[:, own[1:], own[1:]] += prior * (1.0 - prior)
-    step = np.linalg.solve(curvature, slope[:, :, None])[:, :, 0]
+    step = (inverses(curvature) * slope[:, None, :]).sum(axis=2)
     longest = np.abs(step).max(axis=1, keepdims=True)
     return np.asarray(step * np.minimum(1.0, _LARGEST_STEP / np.maximum(longest, 1e-300)))
-
-
-def logistic(x: FloatArray) -> FloatArray:
-    """1 / (1 + exp(−x)), without overflow at either end."""
-    small = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1.0, small) / (1.0 + small)
 
 
 # Partial correlations.
@@ -389,10 +387,7 @@ def _from_correlations(
 
 def _partials(blocks: FloatArray) -> list[float | None]:
     """Return the partial correlation of the first two variables of each matrix; None if it is near singular."""
-    try:
-        inverse = np.linalg.inv(blocks)
-    except np.linalg.LinAlgError:  # one of them is singular: the rows decide
-        return [None] * len(blocks)
+    inverse = inverses(blocks)  # NaN of a singular one: the rows decide
     own = np.diagonal(inverse, axis1=1, axis2=2)
     clear = [bool(((one > 0) & (one < 1 / _SAME)).all()) for one in own]  # NaN fails both
     r = np.clip(-inverse[:, 0, 1] / np.sqrt(np.abs(own[:, 0] * own[:, 1])), -1.0, 1.0).tolist()
@@ -419,7 +414,7 @@ class NumberTable:
             left = self._wide(rows)
             for columns in blocks[i:]:
                 right = left if columns is rows else self._wide(columns)
-                found[np.ix_(rows, columns)] = left.T @ right
+                found[np.ix_(rows, columns)] = products(left.T, right.T)
                 found[np.ix_(columns, rows)] = found[np.ix_(rows, columns)].T
         constant = np.diagonal(found) == 0
         np.fill_diagonal(found, 1.0)
@@ -442,7 +437,7 @@ class NumberTable:
         if basis.shape[1] >= len(pair) - 2:
             basis = pair[:, :0]  # more regressors than rows: no residual would be left
         both = np.concatenate([pair, basis], axis=1)
-        (fast,) = _partials((both.T @ both)[None])  # a hundred times as fast as a decomposition of the rows
+        (fast,) = _partials(products(both.T)[None])  # a hundred times as fast as a decomposition of the rows
         if fast is not None:
             return fast
         coefficients = np.linalg.lstsq(basis, pair, rcond=1e-8)[0]

@@ -7,7 +7,6 @@ log tails and speed probes of the native core.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from mnlearn import _core
 from mnlearn._core import fisher_tails as fisher_tails  # noqa: PLC0414 - for tests, which do not import the core
 from mnlearn._core import log_chi2_tails as log_chi2_tails  # noqa: PLC0414 - as above
+from mnlearn._elementary import log
 from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.protocols.statistics import Kernel
 

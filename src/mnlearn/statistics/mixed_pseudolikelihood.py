@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mnlearn._elementary import exp, log
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.resample import take
 from mnlearn.protocols.statistics import FloatArray
@@ -127,7 +128,7 @@ class MixedPseudoLikelihood:
         vector = np.zeros(self.layout.size)
         for column, states, weights in zip(self._columns, self.layout.states, self.weights, strict=True):
             if column.states is not None:
-                logs = np.log(column.counts(weights) + 0.5)
+                logs = log(column.counts(weights) + 0.5)
                 vector[states] = logs - logs.mean()
         vector[self.layout.curvature] = 1.0
         return vector
@@ -213,7 +214,7 @@ class MixedPseudoLikelihood:
             if not self.numeric[x]:
                 return 0.0, eta
             k, z, mean = vector[self.layout.curvature][x], column.values, eta[:, 0]
-            local = 0.5 * np.log(k) - 0.5 * k * z**2 + mean * z - mean**2 / (2 * k)
+            local = 0.5 * log(k) - 0.5 * k * z**2 + mean * z - mean**2 / (2 * k)
             residual = weights * (z - mean / k)
             slope[self.layout.linear][x] += residual.sum()
             slope[self.layout.curvature][x] += weights @ (0.5 / k - 0.5 * z**2 + mean**2 / (2 * k * k))
@@ -232,9 +233,9 @@ class MixedPseudoLikelihood:
             return np.empty((0, 0)), np.empty((0, 0))
         logits = self._logits(x, vector, eta)
         logits -= logits.max(1, keepdims=True)
-        p = np.exp(logits)
+        p = exp(logits)
         sums = p.sum(1, keepdims=True)
-        logits -= np.log(sums)
+        logits -= log(sums)
         p /= sums
         return p, logits
 
@@ -295,7 +296,7 @@ class MixedPseudoLikelihood:
             squares[u] += square
             squares[v] += square
         barrier = _UNIT_VARIANCE / 2
-        value += float((squares / k).sum() + barrier * (own - np.log(own)).sum())
+        value += float((squares / k).sum() + barrier * (own - log(own)).sum())
         slope[layout.curvature] = barrier * (1 - 1 / own) - np.where(self.numeric, squares / k**2, 0.0)
         return value, slope
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
+from mnlearn._elementary import log1p
 from mnlearn.data.dataset import Dataset, check_not_weighted
 from mnlearn.errors import UnsuitableError
 from mnlearn.parallel import job_count
@@ -25,7 +26,7 @@ from mnlearn.statistics.native_search import indices
 
 def as_numbers(data: Dataset, v: int) -> NDArray[Any]:
     """Return a column as the models read it: codes, numbers, or log(1 + count)."""
-    return np.log1p(data.columns[v]) if data.kinds[v] == "count" else data.columns[v]
+    return log1p(data.columns[v]) if data.kinds[v] == "count" else data.columns[v]
 
 
 def native_columns(data: Dataset) -> _core.MixedData:

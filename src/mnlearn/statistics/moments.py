@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence, Sized
 from functools import cached_property, partial
-from math import log
 from operator import index
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mnlearn import _core
+from mnlearn._elementary import log
 from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import (
     InputError,
@@ -31,6 +31,7 @@ from mnlearn.parallel import job_count
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArray
 from mnlearn.statistics.correlation import correlation_of_covariance, correlation_of_rows
+from mnlearn.statistics.matrices import pivoted_cholesky, products, solve_lower
 from mnlearn.statistics.native_search import UNREADABLE, SubsetScans, check_level
 from mnlearn.statistics.residuals import REDUNDANT, Residuals
 from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, StrongestPartners, run
@@ -53,7 +54,7 @@ _CLEAR = 1e-6  # residual share that every variable needs for an inverse to be r
 _residual_shares = partial(_core.residual_shares, explained=EXPLAINED)
 _exchanged_shares = partial(_core.exchanged_shares, explained=EXPLAINED)
 _PLAIN = (frozenset, set, list, tuple, np.ndarray)  # read by the core; others are checked first
-_HALF_LOG_2PIE = 0.5 * (1.0 + float(np.log(2.0 * np.pi)))
+_HALF_LOG_2PIE = 0.5 * (1.0 + float(log(2.0 * np.pi)))
 _Factor = tuple[tuple[int, ...], IntArray, FloatArray]  # z, its members but redundant ones, their Cholesky factor
 
 
@@ -342,8 +343,6 @@ class Moments:
         A symmetric matrix in the order of `variables`, within ±1; a variable that is constant or explained by z (up to
         `EXPLAINED`) has zeros, also on the diagonal, where all others have 1.
         """
-        from scipy.linalg.blas import dtrsm
-
         listed: object = variables
         sequence = isinstance(listed, Sequence | np.ndarray) and not isinstance(listed, str | bytes)
         if not sequence or getattr(listed, "ndim", 1) != 1 or not len(variables):
@@ -354,8 +353,7 @@ class Moments:
         _, basis, factor = self._factor(given)
         if basis.size:
             block = self._correlation[basis[:, None], chosen]
-            solved = dtrsm(1.0, factor, block.T, side=1, lower=1, trans_a=1, overwrite_b=1)
-            shared -= solved @ solved.T
+            shared -= products(solve_lower(factor, block).T)
         left = np.diag(shared).copy()
         varies = left > EXPLAINED
         unit = np.where(varies, 1.0 / np.sqrt(np.maximum(left, EXPLAINED)), 0.0)
@@ -388,7 +386,7 @@ class Moments:
         At least log `EXPLAINED`; 0 for a constant x. Arguments and errors are those of `partial_correlations`.
         """
         shares = self._ask(_residual_shares, x, ys, z)[0]
-        return np.asarray(np.log(np.maximum(shares, EXPLAINED)) if self._scale[x] > 0.0 else np.zeros_like(shares))
+        return np.asarray(log(np.maximum(shares, EXPLAINED)) if self._scale[x] > 0.0 else np.zeros_like(shares))
 
     def best_pair(self, x: int, ys: Indices, z: Collection[int], *, rounding: float) -> tuple[int, int, float]:
         """Return the two of ys that explain most of x given z together, and the share of what z leaves of x.
@@ -418,7 +416,7 @@ class Moments:
     def _entropy(self, x: int, share: FloatArray) -> FloatArray:
         """Return the entropy of a Gaussian with this share of the variance of x."""
         log_scale = log(self._scale[x]) if self._scale[x] > 0.0 else 0.0
-        return np.asarray(_HALF_LOG_2PIE + log_scale + 0.5 * np.log(np.maximum(share, EXPLAINED)))
+        return np.asarray(_HALF_LOG_2PIE + log_scale + 0.5 * log(np.maximum(share, EXPLAINED)))
 
     def _ask(
         self, compute: Callable[..., FloatArray], x: int, ys: Indices, z: Collection[int]
@@ -467,14 +465,12 @@ class Moments:
 
     def _smallest_share(self, z: tuple[int, ...]) -> float:
         """Return the smallest residual share of a member of z given others; 0 if one may have been dropped in error."""
-        from scipy.linalg.blas import dtrsm
-
         _, basis, factor = self._factor(z)
         dropped = np.array([v for v in z if v not in basis and self._varies[v]], dtype=np.int64)
         shares = np.square(np.diag(factor))
         if dropped.size:
             block = self._correlation[basis[:, None], dropped]
-            left = 1.0 - np.square(dtrsm(1.0, factor, block.T, side=1, lower=1, trans_a=1)).sum(axis=1)
+            left = 1.0 - np.square(solve_lower(factor, block)).sum(axis=0)
             if self._residuals is not None or (left > REDUNDANT * _ROUNDING * (len(z) + 1)).any():
                 return 0.0
         return float(shares.min(initial=1.0))
@@ -483,15 +479,13 @@ class Moments:
         self, x: int, ys: IntArray, z: tuple[int, ...], least: float = EXPLAINED
     ) -> tuple[FloatArray, float, FloatArray]:
         """Return the partial correlations, 0 where explained, and the residual shares of x and of each y given z."""
-        from scipy.linalg.blas import dtrsm
-
         shared, left_y, left_x = self._correlation[x].take(ys), self._varies.take(ys), float(self._varies[x])
         _, basis, factor = self._factor(z)
         if basis.size:
-            block = self._correlation[basis[:, None], np.concatenate((ys, (x,)))]  # its transpose is as BLAS wants it
-            solved = dtrsm(1.0, factor, block.T, side=1, lower=1, trans_a=1, overwrite_b=1)
-            shared -= solved[:-1] @ solved[-1]
-            used = np.einsum("ij,ij->i", solved, solved)
+            block = self._correlation[basis[:, None], np.concatenate((ys, (x,)))]
+            solved = solve_lower(factor, block)
+            shared -= (solved[:, :-1] * solved[:, -1:]).sum(axis=0)
+            used = np.square(solved).sum(axis=0)
             left_y -= used[:-1]
             left_x -= float(used[-1])
         if left_x <= least:
@@ -503,14 +497,12 @@ class Moments:
 
     def _factor(self, z: tuple[int, ...]) -> _Factor:
         """Return the members of z that are not redundant, and their factor; the last one is cached."""
-        from scipy.linalg.lapack import dpstrf
-
         last = self._last  # read once: another thread may replace it meanwhile
         if last is not None and last[0] == z:
             return last
         members = np.array(z, dtype=np.int64)
         if members.size == 0:
             return (z, members, np.empty((0, 0)))
-        factor, order, rank, _ = dpstrf(self._correlation[np.ix_(members, members)], tol=EXPLAINED, lower=1)
-        self._last = last = (z, members[order[:rank] - 1], np.asfortranarray(factor[:rank, :rank]))
+        factor, order = pivoted_cholesky(self._correlation[np.ix_(members, members)], EXPLAINED)
+        self._last = last = (z, members[order], factor)
         return last

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import exp, log
 from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import InputError, check_room
 from mnlearn.protocols.statistics import FloatArray, IntArray
@@ -279,18 +280,18 @@ class _LogisticFits:
         def loss(point: FloatArray) -> tuple[FloatArray, FloatArray]:
             log_odds = point @ self._design.T + offset
             top = log_odds.max(axis=0)
-            chance = np.exp(log_odds - top)
+            chance = exp(log_odds - top)
             norm = chance.sum(axis=0)
             chance *= totals / norm
             pull = point * self._penalty
             seen = np.where(counts > 0, log_odds, 0.0)
-            value = (totals * (top + np.log(norm))).sum(axis=1) - _inner(counts, seen) + 0.5 * _inner(point, pull)
+            value = (totals * (top + log(norm))).sum(axis=1) - _inner(counts, seen) + 0.5 * _inner(point, pull)
             return value, (chance - counts) @ self._design + pull
 
         shape = (len(counts), counts.shape[1], self._design.shape[1])
         if start is None:
             start = np.zeros(shape)
-            start[:, :, 0] = np.log(counts.sum(axis=2))
+            start[:, :, 0] = log(counts.sum(axis=2))
             start -= start.mean(axis=0)
         found = _minimised(loss, np.broadcast_to(start, shape), self._metric(start[:, :1], totals[0]))
         return found, found @ self._design.T + offset
@@ -301,7 +302,7 @@ class _LogisticFits:
         The blocks between states are left out: where p is the same in all configurations, they change nothing.
         """
         log_odds = point[:, 0] @ self._design.T
-        chance = np.exp(log_odds - log_odds.max(axis=0))
+        chance = exp(log_odds - log_odds.max(axis=0))
         chance *= totals / chance.sum(axis=0)
         curvature = (self._design.T * chance[:, None, :]) @ self._design
         largest = curvature[:, 0, 0].max()

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mnlearn._elementary import exp, log
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.protocols.statistics import FloatArray
 from mnlearn.statistics.correlation import standardized
+from mnlearn.statistics.matrices import products
 from mnlearn.statistics.moments import LARGEST, Moments
 
 if TYPE_CHECKING:
@@ -108,11 +110,11 @@ class Rows:
 def correlation(columns: FloatArray) -> FloatArray:
     """Return the correlations of columns, within ±`LARGEST` off the diagonal; 0 with a constant one, never NaN."""
     centred = columns - columns.mean(axis=0)
-    size = np.sqrt(np.einsum("ij,ij->j", centred, centred))
+    size = np.sqrt(np.square(centred).sum(axis=0))
     varies = size > 1e-12 * np.sqrt(len(columns)) * np.abs(columns).max(axis=0, initial=1.0)
     centred /= np.where(varies, size, 1.0)
     centred[:, ~varies] = 0.0
-    matrix: FloatArray = np.clip(centred.T @ centred, -LARGEST, LARGEST)
+    matrix: FloatArray = np.clip(products(centred.T), -LARGEST, LARGEST)
     np.fill_diagonal(matrix, 1.0)
     return matrix
 
@@ -120,7 +122,7 @@ def correlation(columns: FloatArray) -> FloatArray:
 def moments_of(values: FloatArray) -> Moments:
     """Return the moments of some rows of standardized values."""
     centred = values - values.mean(axis=0)
-    covariance = centred.T @ centred / len(values)
+    covariance = products(centred.T) / len(values)
     return Moments.from_covariance((covariance + covariance.T) / 2, n_rows=len(values))
 
 
@@ -149,9 +151,9 @@ def kernel_information(scores: FloatArray, width: float | None = None) -> FloatA
     scale = 1.0 / (n_rows ** (-1 / 6) if width is None else width)
     total = np.zeros((n, n))
     for row in scores:
-        kernel = np.exp(-0.5 * np.square((scores - row) * scale))
+        kernel = exp(-0.5 * np.square((scores - row) * scale))
         at_x = kernel.mean(axis=0)
-        total += np.log(kernel.T @ kernel / n_rows) - np.log(np.outer(at_x, at_x))
+        total += log(kernel.T @ kernel / n_rows) - log(np.outer(at_x, at_x))
     information = np.maximum(total + total.T, 0.0) / (2 * n_rows)
     np.fill_diagonal(information, 0.0)
     return np.asarray(information)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from math import inf, log, prod
+from math import inf, prod
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
+from mnlearn._elementary import log
 from mnlearn.errors import InputError
 from mnlearn.protocols.statistics import FloatArray, IntArray, Kernel, Tables
 

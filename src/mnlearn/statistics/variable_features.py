@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._elementary import expm1, log1p
 from mnlearn.data.dataset import Dataset, Kind
 from mnlearn.protocols.statistics import FloatArray
 
@@ -61,7 +62,7 @@ class Features:
     def standardised(self, values: NDArray[Any]) -> FloatArray:
         """Return values of a numeric variable on the scale of its feature; NaN stays."""
         numbers = values.astype(np.float64)
-        numbers = np.log1p(numbers) if self.kind == "count" else numbers
+        numbers = log1p(numbers) if self.kind == "count" else numbers
         return np.asarray(
             (numbers - self.center) / self.scale if self.scale else np.where(np.isnan(numbers), numbers, 0)
         )
@@ -69,7 +70,7 @@ class Features:
     def original(self, feature: FloatArray) -> FloatArray:
         """Return the values of a numeric variable for its feature; counts are not rounded."""
         numbers = self.center + self.scale * feature
-        return np.expm1(numbers) if self.kind == "count" else np.asarray(numbers)
+        return expm1(numbers) if self.kind == "count" else np.asarray(numbers)
 
 
 def features_of(data: Dataset, x: int) -> Features:
@@ -85,7 +86,7 @@ def features_of(data: Dataset, x: int) -> Features:
     weights = data.repeats if seen is None or data.repeats is None else data.repeats[seen]
     if not card:
         numbers = values.astype(np.float64)
-        center, scale = _moments(np.log1p(numbers) if kind == "count" else numbers, weights)
+        center, scale = _moments(log1p(numbers) if kind == "count" else numbers, weights)
         return Features(kind, np.empty((0, 0)), center, scale)
     if kind == "nominal" or card <= 2:
         return Features(kind, contrasts(card))
