@@ -54,7 +54,7 @@ def build() -> Path:
 
 def executed(emulator: str, program: Path, path: str, kernel: str, calls: int) -> tuple[int, float]:
     """Count the instructions of the whole program, and read how many units a call has."""
-    command = [emulator, "-singlestep", "-d", "exec,nochain", program, path, kernel, str(calls)]
+    command = [emulator, "-singlestep", "-d", "exec,nochain", str(program), path, kernel, str(calls)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
