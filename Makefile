@@ -14,9 +14,10 @@ PIP = $(PYTHON) .ci/progress $(VENV)/pip.log $(BIN)/python -m pip
 # All cores; the tests that share a cluster of workers run in one process.
 PARALLEL := -n auto --dist loadgroup
 # There is a process for every core; more threads of BLAS in each of them would only wait for each other.
-test test-slow test-full test-portable test-clang test-device: export OPENBLAS_NUM_THREADS := 1
+test test-slow test-full test-portable test-clang test-aarch64 test-device: export OPENBLAS_NUM_THREADS := 1
 
-# What test-lowest, test-newest, test-pythons, test-portable and test-clang run, and how many kills make soak takes.
+# What test-lowest, test-newest, test-pythons, test-portable, test-clang and test-aarch64 run, and how many kills make
+# soak takes.
 TESTS ?= tests
 KILLS ?= 500
 SEED  ?= $(shell date +%s)
@@ -25,7 +26,7 @@ SEED  ?= $(shell date +%s)
 TESTS_OF_WHEELS ?= tests/golden/test_results.py tests/statistics/test_counts.py tests/contracts/test_invariances.py
 
 .PHONY: demo test test-slow test-full test-browser screenshot lint check check-release sanitize fuzz bench docs clean help compile-only soak
-.PHONY: wheel test-wheel test-lowest test-newest test-pythons test-portable test-clang test-device test-pgmpy test-r test-bits
+.PHONY: wheel test-wheel test-lowest test-newest test-pythons test-portable test-clang test-device test-pgmpy test-r test-aarch64 test-bits
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
@@ -37,6 +38,7 @@ help:
 	@echo "make test-newest    the tests with the newest dependencies, pre-releases included"
 	@echo "make test-pythons   the tests with each Python from 3.11 to 3.14 that is on the PATH"
 	@echo "make test-portable  the tests with the portable code path of the native core"
+	@echo "make test-aarch64   the tests of the native core on 64-bit ARM, emulated by qemu (Debian)"
 	@echo "make test-clang     the native core built with clang, then TESTS=; LIBCXX=1 with the standard library of clang"
 	@echo "make compile-only   check that the native core compiles for macOS, Windows and ARM"
 	@echo "make test-bits  the golden results as other processors compute them"
@@ -92,6 +94,12 @@ test-r: $(VENV)/developing
 
 test-portable: $(VENV)/developing
 	MNLEARN_CORE=portable $(BIN)/python -m pytest -q $(PARALLEL) -m "not slow" $(TESTS)
+
+# Emulated, so the tests of the core alone: those of Python code would tell nothing new in ten times the time.
+test-aarch64: TESTS := tests/golden/test_results.py tests/test_elementary.py tests/statistics tests/scores \
+  tests/independence tests/simulate
+test-aarch64: $(VENV)/developing
+	.ci/aarch64 $(BIN)/python $(PARALLEL) $(TESTS)
 
 # Golden results are bits: clang's must be those of the other compiler.
 test-clang: $(VENV)/developing

@@ -51,6 +51,6 @@ struct KernelTable {
     ProbeLoads probe_loads = nullptr;
 };
 
-extern const KernelTable kPortableKernels, kAvx2Kernels, kAvx512Kernels;
+extern const KernelTable kPortableKernels, kAvx2Kernels, kAvx512Kernels, kNeonKernels;
 
 }  // namespace mnlearn

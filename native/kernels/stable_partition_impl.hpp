@@ -3,7 +3,11 @@
 // Everything is in an anonymous namespace: the instruction sets must not share an inline function.
 #pragma once
 
+#ifdef MNLEARN_NEON
+#include "kernels/neon.hpp"
+#else
 #include <immintrin.h>
+#endif
 
 #include <cstring>
 
@@ -15,6 +19,7 @@ namespace {
 namespace stable_partition {
 
 inline unsigned count_of(std::uint64_t word) { return static_cast<unsigned>(count_ones(word)); }
+inline std::uint64_t bits_below(unsigned bit) { return (std::uint64_t{1} << bit) - 1; }
 
 // Rows::make(word, lane): 64 bytes, bit `lane` of each as the word says.
 template <class Rows> MNLEARN_INLINE inline void pack_by(const PackQuery& q) {
@@ -49,7 +54,7 @@ template <class Lane> MNLEARN_INLINE inline void count_runs_by(const RunQuery& q
     q.set[words] = 0;
     for (std::size_t k = 0; k < q.n_ends; ++k) {
         const std::size_t word = q.ends[k] / 64;
-        q.below[k] = q.room[word] + count_of(_bzhi_u64(q.set[word], q.ends[k] % 64));
+        q.below[k] = q.room[word] + count_of(q.set[word] & bits_below(q.ends[k] % 64));
     }
 }
 
@@ -151,6 +156,38 @@ constexpr Moves make_moves() {
 }
 constexpr Moves kMoves = make_moves();
 
+#ifdef MNLEARN_NEON
+
+struct Rows {
+    uint8x16_t quarter[4] = {vdupq_n_u8(0), vdupq_n_u8(0), vdupq_n_u8(0), vdupq_n_u8(0)};
+
+    MNLEARN_INLINE void add(std::uint64_t word, std::size_t lane) {
+        const uint8x16_t bytes = vreinterpretq_u8_u64(vdupq_n_u64(word)), bit = vdupq_n_u8(1u << lane),
+                         byte_of_row = vcombine_u8(vdup_n_u8(0), vdup_n_u8(1)),
+                         bit_of_row = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
+        for (std::uint8_t k = 0; k < 4; ++k) {
+            const uint8x16_t spread = vqtbl1q_u8(bytes, vaddq_u8(byte_of_row, vdupq_n_u8(2 * k)));
+            quarter[k] = vorrq_u8(quarter[k], vandq_u8(vtstq_u8(spread, bit_of_row), bit));
+        }
+    }
+    MNLEARN_INLINE void store(std::uint8_t* to) const {
+        for (int k = 0; k < 4; ++k) vst1q_u8(to + 16 * k, quarter[k]);
+    }
+};
+
+inline void move_eight(const std::uint8_t* from, const std::uint8_t* moves, std::uint8_t* to) {
+    vst1_u8(to, vtbl1_u8(vld1_u8(from), vld1_u8(moves)));
+}
+
+// Which of 64 rows have a bit.
+inline std::uint64_t rows_with(const std::uint8_t* rows, std::uint8_t bit) {
+    const uint8x16_t wanted = vdupq_n_u8(bit);
+    const auto have = [&](std::size_t k) { return vtstq_u8(vld1q_u8(rows + 16 * k), wanted); };
+    return neon::bits_of(have(0), have(1), have(2), have(3));
+}
+
+#else
+
 struct Rows {
     __m256i half[2] = {};
 
@@ -169,14 +206,31 @@ struct Rows {
     }
 };
 
+inline void move_eight(const std::uint8_t* from, const std::uint8_t* moves, std::uint8_t* to) {
+    const __m128i rows = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+    const __m128i places = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(moves));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_shuffle_epi8(rows, places));
+}
+
+// Which of 64 rows have a bit.
+inline std::uint64_t rows_with(const std::uint8_t* rows, std::uint8_t bit) {
+    const __m256i wanted = _mm256_set1_epi8(static_cast<char>(bit));
+    const auto half = [wanted](const std::uint8_t* first) {
+        const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(first));
+        return static_cast<std::uint32_t>(
+            _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_and_si256(bytes, wanted), wanted)));
+    };
+    return half(rows) | static_cast<std::uint64_t>(half(rows + 32)) << 32;
+}
+
+#endif
+
 template <bool ONES> void move_rows(const PartitionQuery& q, std::uint8_t* to) {
     const auto* by = reinterpret_cast<const std::uint8_t*>(q.by);
     for (std::size_t row = 0; row < q.n_rows; row += 8) {
         const std::size_t left = q.n_rows - row;
         const unsigned valid = left >= 8 ? 0xffu : (1u << left) - 1, pattern = by[row / 8] & valid;
-        const __m128i rows = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(q.from + row));
-        const __m128i moves = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kMoves.of[pattern] + (ONES ? 8 : 0)));
-        _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_shuffle_epi8(rows, moves));
+        move_eight(q.from + row, kMoves.of[pattern] + (ONES ? 8 : 0), to);
         to += count_of(ONES ? pattern : ~pattern & valid);
     }
 }
@@ -190,14 +244,8 @@ void stable_partition(const PartitionQuery& query) {
 }
 
 void count_runs(const RunQuery& query) {
-    const __m256i bit = _mm256_set1_epi8(static_cast<char>(1u << query.lane));
-    const auto half = [bit](const std::uint8_t* rows) {
-        const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(rows));
-        return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit)));
-    };
-    count_runs_by(query, [half](const std::uint8_t* rows) {
-        return half(rows) | static_cast<std::uint64_t>(half(rows + 32)) << 32;
-    });
+    const auto bit = static_cast<std::uint8_t>(1u << query.lane);
+    count_runs_by(query, [bit](const std::uint8_t* rows) { return rows_with(rows, bit); });
 }
 
 std::size_t pick_varied(const VariedRunQuery& q) {

@@ -10,6 +10,9 @@
 #ifdef __AVX512VBMI__
 #include <immintrin.h>
 #endif
+#ifdef MNLEARN_NEON
+#include <arm_neon.h>
+#endif
 
 #include <bit>
 #include <cstring>
@@ -265,6 +268,46 @@ void write(const Counter<Vector>& counter, std::uint32_t* counts) {
                 const __mmask64 place = 0x1111111111111111ull << (first / 8);
                 _mm512_storeu_si512(to, _mm512_mask_permutexvar_epi8(_mm512_loadu_si512(to), place, from, more[i]));
             }
+    }
+}
+
+#elif defined(MNLEARN_NEON)
+
+// Three steps instead of five: the carry is a where a = b, else what the digit was.
+template <> struct Adder<Vector> {
+    static Vector add(Vector& digit, Vector a, Vector b) {
+        const Vector differ = a ^ b, before = digit;
+        digit = differ ^ before;
+        return reinterpret_cast<Vector>(vbslq_u64(reinterpret_cast<uint64x2_t>(differ),
+                                                  reinterpret_cast<uint64x2_t>(before),
+                                                  reinterpret_cast<uint64x2_t>(a)));
+    }
+};
+
+// From digits to numbers of four bytes, 16 columns and eight digits at a time. Each digit's two bytes are repeated and
+// compared with the bit of each column: the even bytes are the first eight columns, the odd ones the other eight.
+void write(const Counter<Vector>& counter, std::uint32_t* counts) {
+    const uint8x16_t bit =
+        vreinterpretq_u8_u16(uint16x8_t{0x0101, 0x0202, 0x0404, 0x0808, 0x1010, 0x2020, 0x4040, 0x8080});
+    for (std::size_t place = 0; place < sizeof(Vector); place += 2, counts += 16) {
+        uint32x4_t numbers[4] = {vdupq_n_u32(0), vdupq_n_u32(0), vdupq_n_u32(0), vdupq_n_u32(0)};
+        for (int first = 0; first < counter.n_digits; first += 8) {
+            uint8x16_t bytes = vdupq_n_u8(0);
+            for (int p = first + 8 < counter.n_digits ? first + 8 : counter.n_digits; p-- > first;) {
+                std::uint16_t columns;
+                std::memcpy(&columns, reinterpret_cast<const unsigned char*>(&counter.digits[p]) + place, 2);
+                const uint8x16_t set = vtstq_u8(vreinterpretq_u8_u16(vdupq_n_u16(columns)), bit);
+                bytes = vsubq_u8(vaddq_u8(bytes, bytes), set);  // twice the higher digits, and one where this is set
+            }
+            const uint16x8_t both = vreinterpretq_u16_u8(bytes);
+            const uint16x8_t eights[2] = {vandq_u16(both, vdupq_n_u16(0xff)), vshrq_n_u16(both, 8)};
+            const int32x4_t weight = vdupq_n_s32(first);
+            for (int h = 0; h < 2; ++h) {
+                numbers[2 * h] = vorrq_u32(numbers[2 * h], vshlq_u32(vmovl_u16(vget_low_u16(eights[h])), weight));
+                numbers[2 * h + 1] = vorrq_u32(numbers[2 * h + 1], vshlq_u32(vmovl_high_u16(eights[h]), weight));
+            }
+        }
+        for (int k = 0; k < 4; ++k) vst1q_u32(counts + 4 * k, numbers[k]);
     }
 }
 

@@ -9,8 +9,8 @@
 // Of y, H(x | S + y) and H(x | S) are both from the rows in which x, S and y are observed.
 #pragma once
 
-#include <cmath>
 #include <atomic>
+#include <cmath>
 #include <optional>
 
 #include "evidence/evidence.hpp"

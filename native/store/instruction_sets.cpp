@@ -48,6 +48,9 @@ std::vector<InstructionSet> detect() {
         found.emplace_back("avx2", kernels, kAvx2Constants, 0.278);
     }
 #endif
+#ifdef MNLEARN_ARM64
+    found.emplace_back("neon", kNeonKernels, kNeonConstants, 0.43);  // every processor of 64 bits has it
+#endif
     found.emplace_back("portable", kPortableKernels, kPortableConstants, 1.11);
     return found;
 }

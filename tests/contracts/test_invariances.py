@@ -107,7 +107,7 @@ def test_shards(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert learned(tmp_path / "rows.mnpack", method) == expected
 
 
-@pytest.mark.parametrize("path", ["portable", "avx2", "avx512"])
+@pytest.mark.parametrize("path", ["portable", "avx2", "avx512", "neon"])
 def test_code_paths(case: Case, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     method, columns = case
     expected = learned(columns, method)

@@ -280,7 +280,7 @@ def test_threads_and_code_paths_change_no_bit(
 ) -> None:
     data = mixed(n_rows=3000, cards=cards)
     answers = set()
-    for path in ("portable", "avx2", "avx512"):
+    for path in ("portable", "avx2", "avx512", "neon"):
         monkeypatch.setenv("MNLEARN_CORE", path)
         for n_jobs in (1, 2, 3):
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import platform
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from profiles import few
 
 from references import counts as reference
 
-PATHS = ("avx512", "avx2", "portable")
+PATHS = ("avx512", "avx2", "neon", "portable")
 KERNELS: dict[str, Kernel] = {
     "chi2": kernels.chi2(),
     "g2": kernels.g2(),
@@ -153,8 +154,9 @@ def test_every_code_path_and_thread_count_gives_the_same_bits(
             assert answers(path, n_jobs) == first
 
 
-def test_the_three_code_paths_are_the_known_ones() -> None:
+def test_the_code_paths_are_the_known_ones() -> None:
     assert set(_core.levels()) <= set(PATHS)
+    assert ("neon" in _core.levels()) == (platform.machine() in ("aarch64", "arm64"))
     assert _core.levels()[-1] == "portable"
 
 

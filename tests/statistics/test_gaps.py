@@ -16,7 +16,7 @@ from mnlearn.statistics import Counts, kernels, score_tables
 from references import counts as reference
 from references.gaps import complete_rows, question, with_gaps
 
-PATHS = ("avx512", "avx2", "portable")
+PATHS = ("avx512", "avx2", "neon", "portable")
 KERNELS: dict[str, Kernel] = {
     "chi2": kernels.chi2(),
     "chi2-observed": kernels.chi2("observed"),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mnlearn import _core
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.independence import BayesianTest, ChiSquare, GTest
@@ -60,7 +61,7 @@ def data_of(seed: int) -> Dataset:
     return reference.random_dataset(rng, n_rows=n_rows, cards=cards, dependence=float(rng.choice([0.3, 0.8])))
 
 
-@pytest.mark.parametrize("path", ["", "avx2", "portable"])
+@pytest.mark.parametrize("path", _core.levels())
 @pytest.mark.parametrize("name", JUDGES)
 @given(seed=st.integers(0, 2**32), draw=st.data())
 @settings(max_examples=30, deadline=None)
@@ -108,7 +109,7 @@ def test_deep_strata_and_many_rows() -> None:
 
 
 @pytest.mark.skipif(Counts(data_of(1)).code_path == "portable", reason="rows are not sorted here")
-@pytest.mark.parametrize("path", ["", "avx2"])
+@pytest.mark.parametrize("path", [path for path in _core.levels() if path != "portable"])
 @pytest.mark.parametrize("name", JUDGES)
 @pytest.mark.parametrize("n_members", few([1, 4, 7, 9, 11, 14, 16, 18], 4))
 def test_shrinking_tables_of_every_size(path: str, name: str, n_members: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,7 +63,7 @@ def test_of_equal_ones_the_first_are_kept() -> None:
     assert ranked(data, [0, 600], [frozenset(), frozenset()], 3, 1.0) == [[1, 2, 3], [0, 1, 2]]
 
 
-@pytest.mark.parametrize("level", ["portable", "avx2", "avx512"])
+@pytest.mark.parametrize("level", ["portable", "avx2", "avx512", "neon"])
 def test_threads_and_code_paths_give_the_same(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = binary(600, 300, 5)
     rng = np.random.default_rng(2)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mnlearn import _core
 from mnlearn.algorithms import HHCMN, PC
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
@@ -32,7 +33,7 @@ JUDGES: dict[str, Any] = {
     "g2": GTest,
     "bayes": BayesianTest,
 }
-PATHS = ["", "avx2", "portable"]
+PATHS = _core.levels()
 
 
 def data_of(seed: int) -> Dataset:

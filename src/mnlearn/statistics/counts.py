@@ -56,8 +56,8 @@ class Counts(BlanketScans):
 
     Notes
     -----
-    The code path (``avx512``, ``avx2`` or ``portable``) is the fastest the processor can run, unless the environment
-    variable ``MNLEARN_CORE`` names one. All three give the same bits. The codes of the data set are not copied;
+    The code path (``avx512``, ``avx2``, ``neon`` or ``portable``) is the fastest the processor can run, unless the
+    environment variable ``MNLEARN_CORE`` names one. All give the same bits. The codes of the data set are not copied;
     bit-planes (at most one byte a value) are built at the first scan that profits from them. A packed file
     (`mnlearn.data.pack`) is counted in place, codes and bit-planes alike, after its checksums are verified.
 
@@ -119,7 +119,7 @@ class Counts(BlanketScans):
 
     @property
     def code_path(self) -> str:
-        """Code path in use: avx512, avx2 or portable."""
+        """Code path in use: avx512, avx2, neon or portable."""
         return self._store.level
 
     @property
