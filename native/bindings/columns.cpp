@@ -1,7 +1,6 @@
 // Columns of tables in Python on their way into codes: blocks of NumPy arrays, and batches of Arrow columns.
 #include <nanobind/nanobind.h>
 
-#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -196,7 +195,11 @@ bool is_none(PyObject* item) {
     return is("NAType") || is("NaTType");
 }
 
-bool is_nan(PyObject* item) { return PyFloat_CheckExact(item) && std::isnan(PyFloat_AsDouble(item)); }
+bool is_nan(PyObject* item) {
+    if (!PyFloat_CheckExact(item)) return false;
+    const double number = PyFloat_AsDouble(item);
+    return number != number;
+}
 
 // Strings, None and NaN. Usually few objects stand for all equal strings: one that was seen is not looked at again.
 bool add_string_objects(const ObjectColumn& column, ValueCoder& coder) {
