@@ -96,12 +96,14 @@ namespace {
 
 // Threads for this call only: the pool is busy, since several threads ask at once, or one piece of work has pieces.
 void run_on_new_threads(std::size_t n_helpers, const std::function<void()>& run) {
-    std::vector<std::jthread> helpers;
+    std::vector<std::thread> helpers;  // not std::jthread, which the clang of older Macs lacks
+    helpers.reserve(n_helpers);
     try {
         for (std::size_t k = 0; k < n_helpers; ++k) helpers.emplace_back(run);
     } catch (const std::system_error&) {  // no more threads to be had: go on with those there are
     }
     run();
+    for (std::thread& helper : helpers) helper.join();
 }
 
 }  // namespace
