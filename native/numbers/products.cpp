@@ -11,11 +11,10 @@ namespace {
 
 constexpr std::size_t kSide = 60;  // of a tile: whole blocks of every path; a part of its rows fits a cache of 512 KB
 
-// By default also where the other kernels lack some of the instructions that they need beside AVX-512F.
 TileProducts chosen_for(const std::string& level) {
     [[maybe_unused]] const std::string_view name = choose_instruction_set(level).name;
 #ifdef MNLEARN_X86
-    if (name == "avx512" || (level.empty() && __builtin_cpu_supports("avx512f"))) return kAvx512Products;
+    if (name == "avx512") return kAvx512Products;
     if (name == "avx2") return kAvx2Products;
 #endif
     return kPortableProducts;

@@ -12,15 +12,13 @@ namespace {
 
 constexpr std::size_t kPart = 512, kSums = 8;  // kPart numbers of some rows stay in the cache
 
-MNLEARN_INLINE inline const double* row_of(const Rows& rows, std::size_t k) {
-    return rows.values + k * rows.length;
-}
+MNLEARN_INLINE inline const double* row_of(const Rows& rows, std::size_t k) { return rows.values + k * rows.length; }
 
 // HIGH rows of a with WIDE rows of b, from `begin` to `end`, at most kPart further. Eight sums side by side, in vectors
 // of LANES.
 template <int LANES, int HIGH, int WIDE>
-MNLEARN_INLINE inline void add_part(const double* const* a, const double* const* b, std::size_t begin,
-                                            std::size_t end, double* const* out) {
+MNLEARN_INLINE inline void add_part(const double* const* a, const double* const* b, std::size_t begin, std::size_t end,
+                                    double* const* out) {
     using D = typename Lanes<LANES>::Doubles;
     constexpr int kVectors = static_cast<int>(kSums) / LANES;
     D sums[HIGH][WIDE][kVectors] = {};
