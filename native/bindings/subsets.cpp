@@ -26,13 +26,18 @@ template <class T> void check_shape(std::size_t n, const char* name, const Squar
                                     std::to_string(matrix.shape(1)) + ". Give all variables their place.");
 }
 
+bool is_truth_of_numpy(nb::handle value) {  // bool_ until NumPy 2, bool from it on
+    const nb::handle type = value.type();
+    return nb::cast<std::string>(type.attr("__module__")) == "numpy" &&
+           nb::cast<std::string>(type.attr("__name__")).starts_with("bool");
+}
+
 // A comparison of numpy's numbers says its own True. What says neither, None above all, was hardly meant as "stop".
 GoOn asking(const nb::callable& go_on) {
     return [&go_on](std::int32_t x) {
         nb::gil_scoped_acquire locked;
         const nb::object said = go_on(x);
-        if (PyBool_Check(said.ptr()) || std::string_view(nb::inst_name(said).c_str()).starts_with("numpy.bool"))
-            return PyObject_IsTrue(said.ptr()) == 1;
+        if (PyBool_Check(said.ptr()) || is_truth_of_numpy(said)) return PyObject_IsTrue(said.ptr()) == 1;
         throw std::invalid_argument("go_on must return true or false; got " + shown(said) +
                                     ". Return True for as long as the search may go on.");
     };
