@@ -9,12 +9,13 @@ namespace mnlearn {
 
 namespace {
 
-constexpr std::size_t kTogether = 32;  // variables in a piece of work
+constexpr std::size_t kVariablesTogether = 32;  // variables in a piece of work
 
 // Calls work(x) for every variable, over threads.
 template <class Work> void for_each_variable(std::size_t n, int n_threads, Work work) {
-    parallel_for((n + kTogether - 1) / kTogether, n_threads, [&](std::size_t piece) {
-        for (std::size_t x = piece * kTogether; x < std::min((piece + 1) * kTogether, n); ++x) work(x);
+    parallel_for((n + kVariablesTogether - 1) / kVariablesTogether, n_threads, [&](std::size_t piece) {
+        for (std::size_t x = piece * kVariablesTogether; x < std::min((piece + 1) * kVariablesTogether, n); ++x)
+            work(x);
     });
 }
 

@@ -13,9 +13,9 @@ namespace mnlearn {
 
 namespace {
 
-constexpr std::size_t kBlock = 512;    // candidates: their planes stay in the cache
-constexpr std::size_t kTogether = 32;  // variables that share a block: else each would stream all planes
-constexpr float kNoVariance = 1e30f;   // in place of 0: d is 0 there, but for rounding
+constexpr std::size_t kBlock = 512;             // candidates: their planes stay in the cache
+constexpr std::size_t kVariablesTogether = 32;  // variables that share a block: else each would stream all planes
+constexpr float kNoVariance = 1e30f;            // in place of 0: d is 0 there, but for rounding
 constexpr double kStratumPrice = std::numbers::pi / 8;  // times its rows: a y that splits them evenly
 
 // The strata of one x: what d_s and v_s need.
@@ -128,9 +128,9 @@ std::vector<std::vector<std::int32_t>> most_promising(const Store& store, const 
                                                       float above, int n_threads) {
     const std::size_t n = store.n_variables(), n_scans = batch.xs.size();
     std::vector<std::vector<std::int32_t>> found(n_scans);
-    parallel_for((n_scans + kTogether - 1) / kTogether, n_threads, [&](std::size_t piece) {
+    parallel_for((n_scans + kVariablesTogether - 1) / kVariablesTogether, n_threads, [&](std::size_t piece) {
         std::vector<Ranking> rankings;
-        const std::size_t begin = piece * kTogether, end = std::min(begin + kTogether, n_scans);
+        const std::size_t begin = piece * kVariablesTogether, end = std::min(begin + kVariablesTogether, n_scans);
         rankings.reserve(end - begin);
         for (std::size_t s = begin; s < end; ++s) rankings.emplace_back(store, batch[s], k, above);
         std::vector<std::uint32_t> groups, counts;
