@@ -16,7 +16,7 @@ struct Rows {
 // Where a and b are the same rows, one half is computed and copied. `level` names the instruction set, or is empty.
 void products(const Rows& a, const Rows& b, double* out, const std::string& level, int n_threads);
 
-// The same for a tile of rows of a and of b; one for each instruction set.
+// Products of a tile: some rows of a with some rows of b. One function for each instruction set.
 struct Tile {
     std::size_t first_a, last_a, first_b, last_b;
 };
