@@ -19,7 +19,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from mnlearn.errors import InputError, MnlearnError, UnsuitableError, check_methods, is_one_of, require, whole_number
-from mnlearn.protocols.search import SILENT, Monitor
+from mnlearn.run import SILENT, Monitor
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,14 @@ from mnlearn.data import _checks
 from mnlearn.data.columns import ReadColumn, ReadTable, Reason, byte_table, reason_of, too_many
 from mnlearn.data.dataset import Dataset, MissingReport, costly_columns
 from mnlearn.data.options import Chunks, MissingPolicy
-from mnlearn.data.pack_writer import Block, Contents, Variable
 from mnlearn.data.streaming import Spool, SpooledChunks
 from mnlearn.data.weights import Weighting, check_weights, scaled_weights
 from mnlearn.data.whole_numbers import check_settled, log_decimals
 from mnlearn.errors import DataError
 from mnlearn.parallel import run
+
+if TYPE_CHECKING:
+    from mnlearn.data.pack_writer import Block, Contents
 
 CHUNKS_TOGETHER = 16  # about a million rows: enough for several threads, few enough for memory
 
@@ -91,6 +93,8 @@ def to_dataset(table: ReadTable, missing: MissingPolicy, *, least: int = 2) -> D
 
 def to_contents(table: ReadTable, missing: MissingPolicy, spool: Spool, *, least: int = 2) -> Contents:
     """Apply a policy to a table on disk and return what to write, at least `least` rows."""
+    from mnlearn.data.pack_writer import Contents, Variable
+
     clean = _cleaned(table, missing, spool.chunks, least)
     return Contents(
         variables=[

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,9 @@ from mnlearn.graphs.formats import read_graph
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.named import NamedGraph
 from mnlearn.protocols import Result
-from mnlearn.results.learned import Learned
+
+if TYPE_CHECKING:
+    from mnlearn.results.learned import Learned
 
 _log = logging.getLogger("mnlearn.learning")
 
@@ -230,7 +232,7 @@ def check_all_continuous(who: str, dataset: Dataset, instead: str, mixed: str = 
             )
 
 
-GraphLike = str | os.PathLike[str] | NamedGraph | Learned | Graph | Result | Iterable[Sequence[str]]
+GraphLike: TypeAlias = "str | os.PathLike[str] | NamedGraph | Learned | Graph | Result | Iterable[Sequence[str]]"
 """Forms of a graph: a file, a graph with names, a learned network, a graph or a search result by column, or pairs."""
 
 
@@ -285,6 +287,8 @@ def graph_over(dataset: Dataset, graph: GraphLike, argument: str = "graph") -> G
     InputError
         If the graph has other variables than the data, or none of the forms of `GraphLike`.
     """
+    from mnlearn.results.learned import Learned
+
     if isinstance(graph, Result):
         graph = graph.graph
     if isinstance(graph, Graph):

@@ -47,7 +47,6 @@ from mnlearn.learning.inputs import (
     transformed,
 )
 from mnlearn.learning.own_judge import OwnJudge, own_name
-from mnlearn.learning.pairs import low_expected
 from mnlearn.learning.registry import (
     METHODS,
     TEST_SETTINGS,
@@ -228,6 +227,8 @@ class LearnSpec:
 
     def sparse_edges(self, learned: Learned, dataset: Dataset) -> list[Edge]:
         """Return the edges with a test that breaks Cochran's rule, among those of `explain`; the worst first."""
+        from mnlearn.learning.pairs import low_expected
+
         if METHODS[self.method].judge != "test":
             return []
         _, judge = self._judge(dataset, Counting())
@@ -474,6 +475,8 @@ def _explain(learned: Learned, edge: Edge, score: str | None, judge: Any, data: 
 
 def _traced(learned: Learned, edge: Edge, test: ExplainedTest | None) -> Iterator[PairTest]:
     """Yield the tests of the pair in the trace of the search, if there is one."""
+    from mnlearn.learning.pairs import low_expected
+
     name = str(learned.settings.get("test", "test"))
     for step in learned.trace or ():
         if {step.x, step.y} == set(edge):
@@ -494,6 +497,8 @@ def _test(learned: Learned, judge: Any, data: Dataset) -> ExplainedTest | None:
 
 def _tested(learned: Learned, edge: Edge, test: ExplainedTest | None) -> Iterator[PairTest]:
     """Test the pair given nothing, and given the other neighbours of either end; each set once."""
+    from mnlearn.learning.pairs import low_expected
+
     if test is None:
         return
     u, v = edge

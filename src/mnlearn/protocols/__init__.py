@@ -27,12 +27,10 @@ from mnlearn.protocols.scores import (
     SearchableScore,
 )
 from mnlearn.protocols.search import (
-    SILENT,
     BatchedNeighborhoods,
     InformationJudge,
     J,
     Learner,
-    Monitor,
     Move,
     Neighborhood,
     NeighborhoodJudge,
@@ -66,6 +64,7 @@ from mnlearn.protocols.tests import (
     Verdicts,
     with_defaults,
 )
+from mnlearn.run import SILENT, Monitor
 
 __all__ = [
     "NO_TURNS",

@@ -9,34 +9,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar, runtim
 from mnlearn.graphs.candidates import Candidates
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols.statistics import FloatArray, Indices, VarSet
-from mnlearn.protocols.tests import Question
+from mnlearn.run import SILENT, Monitor
 
 if TYPE_CHECKING:
     from mnlearn.graphs.pdag import Pdag
-
-
-class Monitor(Protocol):
-    """Receiver of progress, which may cancel a search; the search then returns its best result so far."""
-
-    def progress(self, done: float, total: float | None, message: str = "") -> None: ...
-    def cancelled(self) -> bool: ...
-
-
-class _Silent:
-    """Monitor that ignores progress and never cancels."""
-
-    def progress(self, done: float, total: float | None, message: str = "") -> None:
-        """Ignore it."""
-
-    def cancelled(self) -> bool:
-        """Return False."""
-        return False
-
-    def __repr__(self) -> str:
-        return "SILENT"  # as signatures show it
-
-
-SILENT: Monitor = _Silent()
+    from mnlearn.protocols.tests import Question
 
 
 class Step(NamedTuple):

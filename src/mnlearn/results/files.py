@@ -26,11 +26,11 @@ from mnlearn.graphs.markup_formats import graph_of_json, json_document_of, json_
 from mnlearn.graphs.named import Attributes, NamedGraph, parser_errors
 from mnlearn.protocols import Question, Result, Step
 from mnlearn.results.edges import kind_of_frame
-from mnlearn.results.resampling import Resampling, Sampling
-from mnlearn.statistics.edge_weights import EdgeWeights, WeightMeasure
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
+    from mnlearn.results.resampling import Resampling
+    from mnlearn.statistics.edge_weights import EdgeWeights
 
 
 VERSION = 1
@@ -134,6 +134,8 @@ def _weighted(weights: EdgeWeights | None) -> dict[str, object] | None:
 
 def _weights(n: int, found: Mapping[str, Any] | None) -> EdgeWeights | None:
     """Return the weights from their JSON values."""
+    from mnlearn.statistics.edge_weights import EdgeWeights, WeightMeasure
+
     if found is None:
         return None
     measure, ordered = _one_of(found["measure"], get_args(WeightMeasure)), _typed(found["ordered"], list)
@@ -181,6 +183,8 @@ def _learned(named: NamedGraph, found: Mapping[str, Any]) -> Learned:
 
 def _resampling(record: Mapping[str, Any]) -> Resampling:
     """Return the record of a resampling run."""
+    from mnlearn.results.resampling import Resampling, Sampling
+
     threshold = record.get("threshold")
     return Resampling(
         _one_of(record["sampling"], get_args(Sampling)),

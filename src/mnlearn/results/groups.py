@@ -11,10 +11,11 @@ from mnlearn.errors import InputError, check_listed, check_name, check_number
 from mnlearn.results.difference import NetworkDifference
 from mnlearn.results.edges import Frame, frame_of, printable
 from mnlearn.results.learned import Learned
-from mnlearn.statistics.edge_weights import WeightMeasure, words_of_measure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from mnlearn.statistics.edge_weights import WeightMeasure
 
 _SHOWN = 10  # pairs of a summary
 _SHOWN_VARIABLES = 5
@@ -295,6 +296,8 @@ class GroupComparison:
 
     def headlines(self) -> list[str]:
         """Return the groups, the measure of the weights, and the covariates in words."""
+        from mnlearn.statistics.edge_weights import words_of_measure
+
         lines = [self._headline(), f"Weights are {words_of_measure(self.measure)}; 0 without an edge."]
         if self.adjustment is not None:
             total = sum(network.n_rows or 0 for network in self.networks)

@@ -34,13 +34,13 @@ from mnlearn.results.explain import Recipe, Why, words_of_test
 from mnlearn.results.files import attach_data, json_document, no_recipe, render
 from mnlearn.results.pictures import Pictures
 from mnlearn.results.predictability import Predictable
-from mnlearn.results.resampling import Resampling, Sampling, resampled, stable
 from mnlearn.results.summary import as_html, cost_words, headline, summary_text, words_of_rows
-from mnlearn.results.weights import weighted_adjacency, weights_alone, weights_of
-from mnlearn.statistics.edge_weights import EdgeWeights
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from mnlearn.results.resampling import Resampling, Sampling
+    from mnlearn.statistics.edge_weights import EdgeWeights
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,6 +103,8 @@ class Learned(Analysis, Predictable, Pictures):
         Log odds ratios of binary variables, partial correlations of ordered ones, else conditional mutual information:
         see docs/weights.md. The graphical lasso has partial correlations of its own, which are shrunk.
         """
+        from mnlearn.results.weights import weights_of
+
         return weights_of(self)
 
     @property
@@ -256,6 +258,8 @@ class Learned(Analysis, Predictable, Pictures):
         InputError
             If there are no weights.
         """
+        from mnlearn.results.weights import weighted_adjacency
+
         ones = self.graph.adjacency()
         return weighted_adjacency(ones, self.weights) if weighted else ones
 
@@ -362,6 +366,8 @@ class Learned(Analysis, Predictable, Pictures):
         InputError
             If a setting is invalid, or the network has no data.
         """
+        from mnlearn.results.resampling import resampled
+
         draw = {"sampling": sampling, "seed": seed, "n_jobs": n_jobs, "client": client, "monitor": monitor}
         stored = {"checkpoint": checkpoint, "resume": resume}
         return resampled(self, n_samples, **cast(Any, draw), **cast(Any, stored), device=device)
@@ -382,6 +388,8 @@ class Learned(Analysis, Predictable, Pictures):
         InputError
             If there are no frequencies; call `bootstrap` first.
         """
+        from mnlearn.results.resampling import stable
+
         return stable(self, threshold)
 
     def with_data(self, data: object) -> Learned:
@@ -429,6 +437,8 @@ class Learned(Analysis, Predictable, Pictures):
         FileError
             If the file cannot be written; no partial file is left.
         """
+        from mnlearn.results.weights import weights_alone
+
         numbers = self._numbers()
         if format_of(path, format) == "json":
             write_whole(path, render(self, numbers))

@@ -16,10 +16,10 @@ from mnlearn.data.normal_scores import normal_scores
 from mnlearn.data.resample import observed_rows
 from mnlearn.errors import InputError, is_number, whole_number
 from mnlearn.results.edges import Frame, frame_of
-from mnlearn.statistics.neighbor_regressions import NeighborRegressions
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
+    from mnlearn.statistics.neighbor_regressions import NeighborRegressions
 
 VariableType: TypeAlias = Literal["continuous", "count", "ordinal", "categorical"]
 
@@ -133,6 +133,8 @@ def known_columns(rows: list[Predictability]) -> list[str]:
 
 def predictability_of(learned: Learned, folds: int, seed: int) -> list[Predictability]:
     """Return the predictability of every variable, in the order of the data."""
+    from mnlearn.statistics.neighbor_regressions import NeighborRegressions
+
     whole_number("folds", folds, least=2, hint="Use for example 10.")
     whole_number("seed", seed, least=0, hint="Use for example 0.")
     if learned.data is None:
@@ -155,6 +157,8 @@ def predictability_of(learned: Learned, folds: int, seed: int) -> list[Predictab
 
 def _predicted_with_gaps(data: Dataset, x: int, neighbors: frozenset[int], folds: int, seed: int) -> Predictability:
     """Return the predictability of one variable in the rows in which it and its neighbours are observed."""
+    from mnlearn.statistics.neighbor_regressions import NeighborRegressions
+
     family = sorted({x, *neighbors})
     rows = observed_rows(data.select(family), range(len(family)))
     if rows.n_rows < folds:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from mnlearn.results.edges import SUPPORT_TITLES, LearnedEdge, first_edges, printable
 from mnlearn.results.explain import words_of_transform
-from mnlearn.results.weights import TOO_MANY
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset, Kind
@@ -66,6 +65,8 @@ def _small_picture(learned: Learned) -> str:
 
 def _facts(learned: Learned) -> list[tuple[str, str]]:
     """Return label and text of each line."""
+    from mnlearn.results.weights import TOO_MANY
+
     graph, n = learned.graph, len(learned.names)
     degrees = graph.degrees().tolist()
     n_pairs = n * (n - 1) // 2

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mnlearn import _core
-from mnlearn.parallel import cores
 
 if TYPE_CHECKING:
     from mnlearn.protocols import FloatArray, IntArray
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 def products(a: FloatArray, b: FloatArray | None = None) -> FloatArray:
     """Return a bᵀ, the products of the rows of a with those of b; of a with itself without b."""
+    from mnlearn.parallel import cores
+
     left = np.ascontiguousarray(a, dtype=np.float64)
     right = left if b is None else np.ascontiguousarray(b, dtype=np.float64)
     return _core.products(left, right, os.environ.get("MNLEARN_CORE", ""), cores())

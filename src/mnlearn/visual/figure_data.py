@@ -12,7 +12,6 @@ import numpy as np
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import FloatArray, IntArray
-from mnlearn.statistics.edge_weights import EdgeWeights
 from mnlearn.visual.appearance import Appearance, coordinates, group_numbers, label_texts
 from mnlearn.visual.layout import (
     block_order,
@@ -25,6 +24,7 @@ from mnlearn.visual.layout import (
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
+    from mnlearn.statistics.edge_weights import EdgeWeights
 
 
 # Distinct to most kinds of colour vision, dark enough on white and light enough on black; further groups share a grey.
