@@ -18,8 +18,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mnlearn import _ties as ties
 from mnlearn._elementary import log
+from mnlearn._ties import ABSOLUTE
+from mnlearn._ties import tolerance as tie_tolerance
 from mnlearn.algorithms._search import STOPPED, Constraints, check_parts
 from mnlearn.algorithms.screening import CandidateRule, check_rule, first_candidates, stated
 from mnlearn.errors import InputError, check_name, is_number
@@ -179,9 +180,9 @@ def level_of_significance(log_p: FloatArray, alpha: float, correction: Correctio
         threshold -= log(n_pairs)
     elif correction == "fdr":  # the largest p that is at most alpha times its rank / number of pairs
         ordered = np.sort(log_p)
-        good = ordered <= threshold + log(np.arange(1, len(ordered) + 1) / n_pairs) + ties.ABSOLUTE
+        good = ordered <= threshold + log(np.arange(1, len(ordered) + 1) / n_pairs) + ABSOLUTE
         threshold = float(ordered[np.flatnonzero(good)[-1]]) if good.any() else -np.inf
-    return threshold + ties.ABSOLUTE
+    return threshold + ABSOLUTE
 
 
 def indirect(information: FloatArray, present: BoolArray, tolerance: float) -> BoolArray:
@@ -190,7 +191,7 @@ def indirect(information: FloatArray, present: BoolArray, tolerance: float) -> B
     A difference of rounding is none: the sides to two copies of a variable are equal.
     """
     strength = np.where(present, information, 0.0)
-    rounding = ties.tolerance([float(strength.max())])
+    rounding = tie_tolerance([float(strength.max())])
     weakest = np.zeros(present.shape, dtype=np.bool_)
     xs, ys = np.nonzero(np.triu(present, 1))
     step = max(1, _BLOCK // len(present))
@@ -205,7 +206,7 @@ def indirect_among(information: FloatArray, pairs: Candidates, tolerance: float)
     """Return which of these pairs, all present, are the weakest side of a triangle of them; as `indirect`."""
     starts, partners, places = pairs.directed()
     strength, degrees = information[places], np.diff(starts)
-    rounding = ties.tolerance([float(information.max(initial=0.0))])
+    rounding = tie_tolerance([float(information.max(initial=0.0))])
     keys = np.repeat(np.arange(pairs.n_variables, dtype=np.int64), degrees) * pairs.n_variables + partners
     swap = degrees[pairs.u] > degrees[pairs.v]  # z ranges over the partners of the end with fewer
     few, other = np.where(swap, pairs.v, pairs.u), np.where(swap, pairs.u, pairs.v).astype(np.int64)
