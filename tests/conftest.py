@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
+from default_signals import restored_signals
 from mnlearn.cli import main
 from mnlearn.parallel import cluster
 from profiles import FAST_EXAMPLES, FULL
@@ -51,6 +52,13 @@ def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with redirect_stdout(StringIO()):
         assert main(["demo", "--out", str(folder), "--json"]) == 0
     return folder
+
+
+@pytest.fixture
+def default_signals() -> Iterator[None]:
+    """Restore the signals that end a program, for a test that sends one to its own process."""
+    with restored_signals():
+        yield
 
 
 @pytest.fixture(scope="session")
