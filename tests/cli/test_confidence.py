@@ -144,7 +144,7 @@ def test_groups_are_compared(run: Any, data: Path, tmp_path: Path) -> None:
     assert document["adjustment"] is None
     more = ["--adjust", "exercise", "--adjust", "low_mood", "--plot", tmp_path / "groups.svg"]
     adjusted = run(*words, *more, "--json").document()
-    assert "higher in stress = no" in (tmp_path / "groups.svg").read_text()
+    assert "higher in stress = no" in (tmp_path / "groups.svg").read_text(encoding="utf-8")
     assert adjusted["adjustment"] == {"covariates": ["exercise", "low_mood"], "strata": 4, "rows": 1000}
 
 
