@@ -1,4 +1,4 @@
-"""Hypothesis profiles and the fixtures that many tests share."""
+"""Hypothesis profiles, the end of what pytest prints, and the fixtures that many tests share."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from default_signals import restored_signals
+from failure_summary import summary
 from mnlearn.cli import main
 from mnlearn.parallel import cluster
 from profiles import FAST_EXAMPLES, FULL
@@ -43,6 +44,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             own = function._hypothesis_internal_use_settings
             moderate = min(own.max_examples, FAST_EXAMPLES, max(5, own.max_examples // 3))
             function._hypothesis_internal_use_settings = settings(own, max_examples=moderate)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # after everything that the reporter of pytest prints here
+def pytest_terminal_summary(terminalreporter: Any) -> Iterator[None]:
+    """Print every failure and its reason at the end."""
+    yield
+    if lines := list(summary(terminalreporter.stats)):
+        terminalreporter.write_sep("=", "failures and their reasons", red=True)
+        for line in lines:
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")
