@@ -1,4 +1,4 @@
-"""Hypothesis profiles and the fixtures that many tests share."""
+"""Hypothesis profiles, the end of what pytest prints, and the fixtures that many tests share."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
+from default_signals import restored_signals
+from failure_summary import summary
 from mnlearn.cli import main
 from mnlearn.parallel import cluster
 from profiles import FAST_EXAMPLES, FULL
@@ -44,6 +46,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             function._hypothesis_internal_use_settings = settings(own, max_examples=moderate)
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # after everything that the reporter of pytest prints here
+def pytest_terminal_summary(terminalreporter: Any) -> Iterator[None]:
+    """Print every failure and its reason at the end."""
+    yield
+    if lines := list(summary(terminalreporter.stats)):
+        terminalreporter.write_sep("=", "failures and their reasons", red=True)
+        for line in lines:
+            terminalreporter.write_line(line)
+
+
 @pytest.fixture(scope="session")
 def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder that `mnlearn demo` writes; tests must leave its files as they are."""
@@ -51,6 +63,13 @@ def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with redirect_stdout(StringIO()):
         assert main(["demo", "--out", str(folder), "--json"]) == 0
     return folder
+
+
+@pytest.fixture
+def default_signals() -> Iterator[None]:
+    """Restore the signals that end a program, for a test that sends one to its own process."""
+    with restored_signals():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
+from default_signals import restore_signals
 from mnlearn.cli import main
 
 Files: TypeAlias = dict[str, bytes]
@@ -158,6 +159,7 @@ def start(words: str, folder: Path) -> int:
     if child:
         return child
     try:
+        restore_signals()
         os.chdir(folder)
         printed = os.open(f"{folder}.log", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
         os.dup2(printed, 1)

@@ -8,10 +8,12 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import mnlearn
+from default_signals import with_default_signals
 from mnlearn._atomic_files import check_outputs, only_user, replacing, same_file, write_errors
 from mnlearn.errors import FileError
 
@@ -29,19 +31,30 @@ with replacing(sys.argv[1]) as part:
 def test_a_writer_that_is_told_to_end_leaves_the_old_file(tmp_path: Path, number: signal.Signals) -> None:
     file = tmp_path / "file.txt"
     file.write_text("old")
-    command = [sys.executable, "-c", PROGRAM, str(file), str(int(number))]
+    command = with_default_signals([sys.executable, "-c", PROGRAM, str(file), str(int(number))])
     done = subprocess.run(command, capture_output=True, check=False, env=ENVIRONMENT, timeout=60)
     assert done.returncode in (128 + number, -number)
     assert [path.name for path in tmp_path.iterdir()] == ["file.txt"]
     assert file.read_text() == "old"
 
 
+@pytest.mark.usefixtures("default_signals")
 def test_handlers_are_as_before(tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGTERM)
     with replacing(tmp_path / "a") as part:
         part.write_text("a")
         assert signal.getsignal(signal.SIGTERM) is not before
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.usefixtures("default_signals")
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda *_: None])
+def test_handlers_of_the_program_stay(tmp_path: Path, handler: Any) -> None:
+    signal.signal(signal.SIGTERM, handler)
+    with replacing(tmp_path / "a") as part:
+        part.write_text("a")
+        assert signal.getsignal(signal.SIGTERM) is handler
+    assert signal.getsignal(signal.SIGTERM) is handler
 
 
 def test_another_thread_can_write(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from clusters import kill, lonely_workers
+from default_signals import with_default_signals
 from mnlearn import parallel
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, MnlearnError, UnsuitableError
@@ -210,9 +211,8 @@ except KeyboardInterrupt:
     os.write(1, b"stopped\\n")
 """
     for backend in BACKENDS:
-        with subprocess.Popen(
-            [sys.executable, "-c", program, backend], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        ) as process:
+        command = with_default_signals([sys.executable, "-c", program, backend])
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
             assert process.stdout is not None
             if backend == "threads":
                 assert process.stdout.readline() == "begun\n"
@@ -263,11 +263,13 @@ def held_signals() -> set[int]:
     return {int(one) for one in signal.pthread_sigmask(signal.SIG_BLOCK, ())}
 
 
+@pytest.mark.usefixtures("default_signals")
 def test_workers_of_a_local_cluster_do_not_hear_ctrl_c(client: Any) -> None:
     assert all(signal.SIGINT in held for held in client.run(held_signals).values())
     assert signal.SIGINT not in held_signals()
 
 
+@pytest.mark.usefixtures("default_signals")
 def test_ctrl_c_while_a_cluster_starts_stops_it_cleanly(monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed")
     started: list[Any] = []

@@ -52,6 +52,7 @@ def test_bad_options_are_refused_before_learning(
     assert message in run("learn", data, "--method", "mpl", *words).refusal()
 
 
+@pytest.mark.usefixtures("default_signals")
 def test_ctrl_c_while_resampling_writes_the_network_and_exits_130(
     run: Any, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,6 +90,7 @@ def test_why_refuses_a_saved_result_as_data(run: Any, tmp_path: Path) -> None:
     assert "--network" in message
 
 
+@pytest.mark.usefixtures("default_signals")
 def test_ctrl_c_while_learning_writes_the_best_so_far(
     run: Any, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,7 +146,7 @@ def test_groups_are_compared(run: Any, data: Path, tmp_path: Path) -> None:
     assert document["adjustment"] is None
     more = ["--adjust", "exercise", "--adjust", "low_mood", "--plot", tmp_path / "groups.svg"]
     adjusted = run(*words, *more, "--json").document()
-    assert "higher in stress = no" in (tmp_path / "groups.svg").read_text()
+    assert "higher in stress = no" in (tmp_path / "groups.svg").read_text(encoding="utf-8")
     assert adjusted["adjustment"] == {"covariates": ["exercise", "low_mood"], "strata": 4, "rows": 1000}
 
 

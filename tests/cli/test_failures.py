@@ -15,6 +15,7 @@ import pytest
 
 import mnlearn
 import mnlearn.data.overview
+from default_signals import with_default_signals
 from mnlearn.cli import main
 
 SOURCE = str(Path(mnlearn.__file__).parents[1])
@@ -205,7 +206,7 @@ with progress_monitor() as monitor:
 os.write(1, f"{monitor.interrupted} {0 < len(done) < 1000}\\n".encode())
 """
     with subprocess.Popen(
-        [sys.executable, "-c", program],
+        with_default_signals([sys.executable, "-c", program]),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -87,6 +87,7 @@ def test_bad_usage_is_one_line_and_exit_2(run: Any, data: Path, words: list[str]
     assert message in run("learn", data, *words).refusal()
 
 
+@pytest.mark.usefixtures("default_signals")
 def test_ctrl_c_prints_the_best_so_far_and_exits_130(run: Any, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = mnlearn.learning.learn
 

@@ -103,6 +103,7 @@ def test_a_report_with_groups_and_stability(run: Any, table: Path, tmp_path: Pat
     assert "How stable are the centralities" in text
 
 
+@pytest.mark.usefixtures("default_signals")
 def test_ctrl_c_writes_the_report_of_the_samples_so_far(
     run: Any, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,6 +207,7 @@ def test_a_missing_extra_is_named_before_learning(
     assert extra in run(words[0], table, *words[1:]).refusal()
 
 
+@pytest.mark.usefixtures("default_signals")
 @pytest.mark.parametrize("words", [("report", "-o", "out.html"), ("plot", "-o", "out.svg")])
 def test_ctrl_c_before_the_first_sample_writes_the_whole_network(
     run: Any, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
@@ -224,6 +226,7 @@ def test_ctrl_c_before_the_first_sample_writes_the_whole_network(
     assert (tmp_path / words[2]).exists()
 
 
+@pytest.mark.usefixtures("default_signals")
 def test_ctrl_c_writes_the_report_of_the_best_so_far(
     run: Any, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

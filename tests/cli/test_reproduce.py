@@ -84,13 +84,13 @@ def test_a_page_from_summaries_is_that_from_runs(run: Any, tmp_path: Path) -> No
     done = run("reproduce", "--summaries", kept, "--page", page, "--out", runs)
     assert "2 summaries from" in done.out
     assert {path.name for path in kept.iterdir()} == {"costs.csv", "mpl-table1.csv"}
-    from_runs = page.read_text()
+    from_runs = page.read_text(encoding="utf-8")
     assert from_runs.count("| d=64 | 250 | 3 |") == 2
     assert run("reproduce", "--page", page, "--out", kept).code == 0
-    assert page.read_text() == from_runs
+    assert page.read_text(encoding="utf-8") == from_runs
     again = tmp_path / "again"
     assert run("reproduce", "--summaries", again, "--out", kept).code == 0
-    assert (again / "mpl-table1.csv").read_text() == (kept / "mpl-table1.csv").read_text()
+    assert (again / "mpl-table1.csv").read_bytes() == (kept / "mpl-table1.csv").read_bytes()
 
 
 def test_costs_are_a_table_and_unknown_tables_are_refused(run: Any, tmp_path: Path) -> None:
