@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import partial
 from math import nan
@@ -13,7 +14,7 @@ from mnlearn.errors import InputError
 from mnlearn.experiments.catalogue import REPRODUCTIONS
 from mnlearn.experiments.page import Page, fill_page
 from mnlearn.experiments.reproduction import Comparison
-from mnlearn.experiments.summaries import recorded_figures
+from mnlearn.experiments.summaries import recorded_figures, write_comparisons, write_tables
 
 FIGURES = [
     Comparison("hub1", 250, "bjp", 7.76, 10.5, 3.0, 9, 2.56, 0.1),
@@ -108,6 +109,30 @@ def test_agreement_is_in_sentences() -> None:
     assert "Chi-square is 6.6 on 1 degrees of freedom (p = 0.01).\n<!-- end -->" in first
     assert "There is no published figure to compare with." in second
     assert filled(filled(page).text).text == filled(page).text
+
+
+def test_a_count_stands_within_a_line() -> None:
+    page = "| all | <!-- near small -->old<!-- end --> | <!-- near small column: mpl; only: hub1 --><!-- end --> |\n"
+    done = filled(page)
+    assert done.filled == ("small", "small")
+    assert done.text == page.replace("old", "1 of 1").replace("--><!-- end", "-->none<!-- end")
+    assert filled(done.text).text == done.text
+
+
+def test_pages_with_figures_are_written_and_those_that_stay_are_not_touched(tmp_path: Path) -> None:
+    layouts, runs, target = (tmp_path / name for name in ("layouts", "runs", "pages/all"))
+    layouts.mkdir()
+    (layouts / "a.md").write_text("<!-- table bjp-table3\nlines: source\ncell: beside 1\n-->\n<!-- end -->\n")
+    with pytest.raises(InputError, match=r"a\.md has bjp-table3"):
+        write_tables(layouts, runs, target)
+    runs.mkdir()
+    write_comparisons(FIGURES, runs / "bjp-table3.csv")
+    (page,) = write_tables(layouts, runs, target)
+    assert rows_of(page.read_text())[2:] == ["| hub1 | 7.8 / 10.5 | 10.2 |", "| hub2 | 25.1 / 21.0 |  |"]
+    assert rows_of((layouts / "a.md").read_text()) == []
+    os.utime(page, (1, 1))
+    assert write_tables(layouts, runs, target) == [page]
+    assert page.stat().st_mtime == 1
 
 
 def test_spread_is_shown_alone() -> None:

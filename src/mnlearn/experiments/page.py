@@ -26,7 +26,10 @@ and so is `seconds`, with a dash where a run did not end; `duration` is ours in 
 p-value. A cell that is not a number is empty.
 
 A marker with `agreement` in place of `table` gives sentences: how many of the figures are within 3 standard errors, the
-chi-square over all of them, and the smallest difference that could be seen.
+chi-square over all of them, and the smallest difference that could be seen. One with `near` stands within a line, with
+semicolons between its settings, and gives the first count alone, "35 of 36":
+
+    <!-- near mpl-table3 column: mpl; column: pic -->71 of 72<!-- end -->
 
 With `quantity`, or with it among the lines, the first word of a learner is its name, and the rest the quantity. Lines
 that are not told apart by their source are means over the sources, `sources` is how many there are, and `leading` cells
@@ -46,7 +49,9 @@ from mnlearn.errors import InputError, unknown_name
 from mnlearn.experiments.agreement import agreement, agreement_text
 from mnlearn.experiments.reproduction import Comparison, without_details
 
-_BEGIN = re.compile(r"<!-- (?P<kind>table|agreement) (?P<name>\S+)\s(?P<settings>.*?)-->\n", re.DOTALL)
+_BEGIN = re.compile(
+    r"<!-- (?:(?P<kind>table|agreement)|near) (?P<name>\S+)\s(?P<settings>.*?)-->(?(kind)\n)", re.DOTALL
+)
 _END = "<!-- end -->"
 _HEADINGS = {"source": "source", "n_rows": "rows", "quantity": "quantity", "n": "runs", "sources": "sources"}
 _COUNTS = ("n", "sources")  # shown for a line, but not part of its key
@@ -84,13 +89,21 @@ def fill_page(text: str, figures: Callable[[str], Sequence[Comparison]]) -> Page
         name, end = begin["name"], text.find(_END, begin.end())
         if end < 0 or _BEGIN.search(text, begin.end(), end):
             raise InputError(f"page must have {_END} after each table; that of {name} has none. Add it.")
-        layout, found = Layout.of(name, begin["settings"]), figures(name)
+        found = figures(name)
         parts.append(text[place : begin.end()])
-        made = layout.table if begin["kind"] == "table" else layout.agreement
-        parts.append(made(found) + "\n" if found else text[begin.end() : end])
+        parts.append(_made(begin, found) if found else text[begin.end() : end])
         (filled if found else kept).append(name)
         place = end
     return Page("".join([*parts, text[place:]]), tuple(filled), tuple(kept))
+
+
+def _made(begin: re.Match[str], figures: Sequence[Comparison]) -> str:
+    """Return what stands between a marker and its end."""
+    name, settings = begin["name"], begin["settings"]
+    if begin["kind"] is None:
+        return Layout.of(name, settings.replace(";", "\n")).near(figures)
+    layout = Layout.of(name, settings)
+    return (layout.table(figures) if begin["kind"] == "table" else layout.agreement(figures)) + "\n"
 
 
 Group = Mapping[str, Sequence[Comparison]]
@@ -159,9 +172,17 @@ class Layout:
 
     def agreement(self, figures: Sequence[Comparison]) -> str:
         """Return sentences on how the figures of the table agree with the published ones, one a line."""
+        return "\n".join(agreement_text(agreement(self._compared(figures))))
+
+    def near(self, figures: Sequence[Comparison]) -> str:
+        """Return how many of the published figures are within 3 standard errors, as "35 of 36"."""
+        result = agreement(self._compared(figures))
+        return f"{result.near} of {result.figures}" if result else "none"
+
+    def _compared(self, figures: Sequence[Comparison]) -> list[Comparison]:
+        """Return the figures of the columns; of all where none is named."""
         shown = filter(self._shown, figures)
-        chosen = [figure for figure in shown if not self.columns or self._parts(figure)[0] in self.columns]
-        return "\n".join(agreement_text(agreement(chosen)))
+        return [figure for figure in shown if not self.columns or self._parts(figure)[0] in self.columns]
 
     def _shown(self, figure: Comparison) -> bool:
         """Whether the table has a place for it."""
