@@ -81,6 +81,14 @@ def test_quantities_are_lines_or_chosen() -> None:
     assert rows_of(chosen.text) == ["| table | a |", "|---|---|", "| car | 0.50 |"]
 
 
+def test_several_quantities_are_counted_together() -> None:
+    figures = [Comparison("car", 9, f"a {name}", 1.0, 1.0, 0.1, 3, 4.0, nan) for name in ("tests", "accuracy, all")]
+    count = "<!-- near two column: a; quantity: tests; quantity: accuracy, all -->{}<!-- end -->"
+    assert filled(count, figures, "two").text == count.format("0 of 2")
+    alone = count.replace("; quantity: tests", "")
+    assert filled(alone, figures, "two").text == alone.format("0 of 1")
+
+
 def uci(source: str, size: int, learner: str, ours: float) -> Comparison:
     return Comparison(source, size, learner, None, ours, 0.2, 4, None, nan)
 
