@@ -21,6 +21,7 @@ FIGURES = [
     Comparison("hub1", 250, "mpl", None, 10.25, 2.0, 4, None, 0.1),
     Comparison("hub2", 250, "bjp", 25.1, 21.0, nan, 1, None, nan),
 ]
+DOCS = Path(__file__).parents[2] / "docs"
 PAGE = """# A page
 
 <!-- table small
@@ -168,10 +169,20 @@ def test_bad_markers_are_refused(page: str, message: str) -> None:
         filled(page)
 
 
+PAGES = (DOCS / "reproduction.md", *sorted((DOCS / "reproduction").glob("*.md")))
+LAYOUTS, RUNS = DOCS / "reproduction" / "tables", DOCS / "reproduction" / "runs"
+VERDICTS = ("met", "met in part", "contradicted")
+
+
+def verdicts(page: Path) -> list[str]:
+    """Return the second column of the table that a page opens with."""
+    table = page.read_text(encoding="utf-8").split("\n\n")[1]
+    return [line.split(" | ")[1] for line in rows_of(table)[2:]]
+
+
 def test_every_table_of_the_docs_is_of_a_known_experiment() -> None:
-    docs = Path(__file__).parents[2] / "docs"
     tables: set[str] = set()
-    for page in (docs / "reproduction.md", *(docs / "reproduction").glob("*.md")):
+    for page in (*PAGES, *LAYOUTS.glob("*.md")):
         text = page.read_text(encoding="utf-8")
         same, made, kept = fill_page(text, lambda _: [])
         assert (same, made) == (text, ())
@@ -180,11 +191,27 @@ def test_every_table_of_the_docs_is_of_a_known_experiment() -> None:
     assert {"mpl-table1", "mpl-table3", "bjp-table1", "bjp-orders", "ibmap-uci", "gsimn-figures8-9"} <= tables
 
 
-def test_every_table_of_the_docs_is_that_of_its_summary() -> None:
-    docs = Path(__file__).parents[2] / "docs"
-    for page in (docs / "reproduction.md", *(docs / "reproduction").glob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        made = fill_page(text, partial(recorded_figures, folder=docs / "reproduction" / "runs")).text
-        assert made == text, (
-            f"run mnlearn reproduce --page {page.relative_to(docs.parent)} --out docs/reproduction/runs"
-        )
+def test_the_tables_of_the_docs_are_made_from_the_summaries(tmp_path: Path) -> None:
+    assert [page.stem for page in write_tables(LAYOUTS, RUNS, tmp_path)] == [
+        *("bjp18", "ibmap14", "jair09", "mbs09", "mpl17", "overview")
+    ]
+    for layout in LAYOUTS.glob("*.md"):
+        assert rows_of(layout.read_text(encoding="utf-8")) == [], f"{layout.name} must have no figures"
+    assert "| all | 980 | 567 |" in (tmp_path / "overview.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_count_of_the_docs_is_that_of_its_summary(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    made = fill_page(text, partial(recorded_figures, folder=RUNS)).text
+    assert made == text, f"run mnlearn reproduce --page {page.relative_to(DOCS.parent)} --out docs/reproduction/runs"
+
+
+def test_the_verdicts_of_the_papers_are_counted() -> None:
+    first, *papers = PAGES
+    counts = {}
+    for paper in papers:
+        assert set(verdicts(paper)) <= set(VERDICTS)
+        counts[paper.name] = [str(verdicts(paper).count(verdict)) for verdict in VERDICTS]
+    lines = [line.split(" | ") for line in rows_of(first.read_text(encoding="utf-8")) if "](reproduction/" in line]
+    assert {line[0].split("/")[1].rstrip(")"): line[1:4] for line in lines} == counts
