@@ -37,10 +37,11 @@ exclude_patterns = [
     "examples/*",
     "README.md",
     "accuracy/*.md",
+    "generated/accuracy/*.md",
     "reproduction/tables/*.md",
     "**/sg_execution_times.rst",
     "sg_execution_times.rst",
-]  # accuracy/*.md are included by other pages; reproduction/tables/*.md are filled into generated/reproduction
+]  # */accuracy/*.md are included by other pages; reproduction/tables/*.md are filled into generated/reproduction
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "mnlearn"
@@ -124,11 +125,15 @@ register_plugin("pybtex.style.formatting", "by_key", _ByKey)
 
 
 def _write_tables(app: Any) -> None:
-    """Write the tables of the reproduction pages from the figures of the runs."""
+    """Write the tables of the pages on reproduction and accuracy from the figures of the runs."""
+    from mnlearn.experiments.accuracy_page import page, read_errors
     from mnlearn.experiments.summaries import write_tables
 
-    folder = Path(app.srcdir, "reproduction")
-    write_tables(folder / "tables", folder / "runs", Path(app.srcdir, "generated", "reproduction"))
+    docs = Path(app.srcdir)
+    folder, battery = docs / "reproduction", docs / "generated" / "accuracy" / "held-out.md"
+    write_tables(folder / "tables", folder / "runs", docs / "generated" / "reproduction")
+    battery.parent.mkdir(parents=True, exist_ok=True)
+    battery.write_text(page(read_errors(docs / "accuracy" / "held-out.csv"), title="The held-out half"), "utf-8")
 
 
 def _keep_bars(_app: Any, _what: str, _name: str, _object: Any, _options: Any, lines: list[str]) -> None:
