@@ -28,8 +28,8 @@ and so is `seconds`, with a dash where a run did not end; `duration` is ours in 
 p-value. A cell that is not a number is empty.
 
 A marker with `agreement` in place of `table` gives sentences: how many of the figures are within 3 standard errors, the
-chi-square over all of them, and the smallest difference that could be seen. One with `near` stands within a line and
-gives the first count alone, "35 of 36":
+chi-square over all of them, and the smallest difference that could be seen. One with `near` stands within a line, not
+at its beginning, where Markdown would end the paragraph, and gives the first count alone, "35 of 36":
 
     <!-- near mpl-table3 column: mpl; column: pic -->71 of 72<!-- end -->
 
