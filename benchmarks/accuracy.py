@@ -6,7 +6,8 @@
     python benchmarks/accuracy.py RUNS --tables DIR --finished     only write what the runs so far say
 
 RUNS is a folder: every finished run is kept there, and a stopped one continues. Networks and graphs in files are read
-from MNLEARN_DATA or ../shared/data when it is there. `mnlearn bench accuracy` is the same with options for less.
+from MNLEARN_DATA or ../shared/data when it is there. `mnlearn bench accuracy` is the same with options for less, and
+writes all tables as one page; those of the documentation are made from the table of errors when it is built.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from mnlearn.evaluation.calibration import bins, plot_reliability
 from mnlearn.experiments.accuracy import Battery, Half
-from mnlearn.experiments.accuracy_page import Standings, page, seen_by
+from mnlearn.experiments.accuracy_page import Standings, of_probabilities, seen_by
 from mnlearn.experiments.accuracy_profile import draw_profiles
 from mnlearn.experiments.experiment import Row
 from mnlearn.learning.experiments import accuracy_battery
@@ -47,9 +48,10 @@ class Stopped:
 
 
 def write(rows: Sequence[Row], half: Half, folder: Path) -> None:
-    """Write the page, the tidy table, the chart of all cells and the figure of the probabilities."""
+    """Write the table of errors, the table and the figure of the probabilities, and the chart of all cells."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{half}.md").write_text(page(rows, title=f"The {half} half"), encoding="utf-8")
+    part = "\n\n".join(of_probabilities(seen_by("sep", rows))) + "\n"
+    (folder / f"{half}-probabilities.md").write_text(part, encoding="utf-8")
     with (folder / f"{half}.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)

@@ -6,7 +6,6 @@ The files are text, need no plotting library and are the same on every machine.
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from html import escape
@@ -72,17 +71,10 @@ def reproduction() -> str:
 
 def accuracy() -> str:
     """Errors of every method relative to the best one over all cells, from accuracy/held-out.csv."""
+    from mnlearn.experiments.accuracy_page import read_errors
     from mnlearn.experiments.accuracy_profile import draw_profiles
-    from mnlearn.experiments.experiment import Row
 
-    with (DOCS / "accuracy" / "held-out.csv").open(encoding="utf-8", newline="") as file:
-        lines = list(csv.DictReader(file))
-    rows = []
-    for line in lines:
-        added, missed = int(line["false_positives"]), int(line["false_negatives"])
-        data_set = line["source"], int(line["n_rows"]), int(line["repetition"])
-        rows.append(Row(*data_set, line["learner"], added + missed, added, missed, float(line["seconds"])))
-    return draw_profiles(rows)
+    return draw_profiles(read_errors(DOCS / "accuracy" / "held-out.csv"))
 
 
 def table(page: str, name: str) -> list[list[str]]:

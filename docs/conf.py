@@ -37,9 +37,11 @@ exclude_patterns = [
     "examples/*",
     "README.md",
     "accuracy/*.md",
+    "generated/accuracy/*.md",
+    "reproduction/tables/*.md",
     "**/sg_execution_times.rst",
     "sg_execution_times.rst",
-]  # accuracy/*.md are included by other pages
+]  # */accuracy/*.md are included by other pages; reproduction/tables/*.md are filled into generated/reproduction
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "mnlearn"
@@ -122,6 +124,18 @@ class _ByKey(Style):  # type: ignore[misc]
 register_plugin("pybtex.style.formatting", "by_key", _ByKey)
 
 
+def _write_tables(app: Any) -> None:
+    """Write the tables of the pages on reproduction and accuracy from the figures of the runs."""
+    from mnlearn.experiments.accuracy_page import page, read_errors
+    from mnlearn.experiments.summaries import write_tables
+
+    docs = Path(app.srcdir)
+    folder, battery = docs / "reproduction", docs / "generated" / "accuracy" / "held-out.md"
+    write_tables(folder / "tables", folder / "runs", docs / "generated" / "reproduction")
+    battery.parent.mkdir(parents=True, exist_ok=True)
+    battery.write_text(page(read_errors(docs / "accuracy" / "held-out.csv"), title="The held-out half"), "utf-8")
+
+
 def _keep_bars(_app: Any, _what: str, _name: str, _object: Any, _options: Any, lines: list[str]) -> None:
     """Escape bars in docstrings: |z| is a formula, not a substitution."""
     lines[:] = [line if line.lstrip().startswith((">>>", "...")) else line.replace("|", r"\|") for line in lines]
@@ -151,7 +165,8 @@ def _displayed_formula(translator: Any, node: Any) -> None:
 
 
 def setup(app: Any) -> None:
-    """Connect the docstring filter and the renderer of formulas."""
+    """Connect the tables of reproduction, the docstring filter and the renderer of formulas."""
+    app.connect("builder-inited", _write_tables)
     app.connect("autodoc-process-docstring", _keep_bars)
     app.connect("build-finished", _check_pictures)
     app.add_html_math_renderer("mathml", inline_renderers=(_formula, None), block_renderers=(_displayed_formula, None))

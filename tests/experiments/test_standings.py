@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from mnlearn.errors import UnknownNameError
+from mnlearn.errors import FileError, UnknownNameError
 from mnlearn.evaluation.calibration import reliability
-from mnlearn.experiments.accuracy_page import Standings, page
+from mnlearn.experiments.accuracy_page import Standings, page, read_errors
 from mnlearn.experiments.experiment import Row
 from mnlearn.graphs import Graph
 
@@ -84,3 +86,20 @@ def test_the_page_says_what_the_rows_say() -> None:
     assert "In no cell by more than two standard errors and 10 %." in wins
     assert "Probabilities" not in wins
     assert "Independent data" not in wins
+
+
+def test_the_tables_of_the_docs_are_made_from_the_errors() -> None:
+    folder = Path(__file__).parents[2] / "docs" / "accuracy"
+    text = page(read_errors(folder / "held-out.csv"), title="The held-out half")
+    assert "810 data sets of 27 kinds of networks, 10068 learned graphs." in text
+    assert "| mpl | 810 | 32.03 | 22.23 | +9.80 ± 0.33 | 0.91 | 31.12 | 1.88 | 0.0075 |" in text
+    assert "Probabilities" not in text  # which the table of errors does not hold
+    assert (folder / "held-out-probabilities.md").read_text(encoding="utf-8").startswith("### Probabilities of sep")
+
+
+def test_a_table_of_errors_has_its_columns(tmp_path: Path) -> None:
+    (tmp_path / "runs.csv").write_text("source,n_rows\nstars,250\n")
+    with pytest.raises(FileError, match="one line for each run"):
+        read_errors(tmp_path / "runs.csv")
+    with pytest.raises(FileError, match=r"missing\.csv"):
+        read_errors(tmp_path / "missing.csv")

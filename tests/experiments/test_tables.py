@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import partial
 from math import nan
@@ -13,13 +14,14 @@ from mnlearn.errors import InputError
 from mnlearn.experiments.catalogue import REPRODUCTIONS
 from mnlearn.experiments.page import Page, fill_page
 from mnlearn.experiments.reproduction import Comparison
-from mnlearn.experiments.summaries import recorded_figures
+from mnlearn.experiments.summaries import recorded_figures, write_comparisons, write_tables
 
 FIGURES = [
     Comparison("hub1", 250, "bjp", 7.76, 10.5, 3.0, 9, 2.56, 0.1),
     Comparison("hub1", 250, "mpl", None, 10.25, 2.0, 4, None, 0.1),
     Comparison("hub2", 250, "bjp", 25.1, 21.0, nan, 1, None, nan),
 ]
+DOCS = Path(__file__).parents[2] / "docs"
 PAGE = """# A page
 
 <!-- table small
@@ -80,6 +82,14 @@ def test_quantities_are_lines_or_chosen() -> None:
     assert rows_of(chosen.text) == ["| table | a |", "|---|---|", "| car | 0.50 |"]
 
 
+def test_several_quantities_are_counted_together() -> None:
+    figures = [Comparison("car", 9, f"a {name}", 1.0, 1.0, 0.1, 3, 4.0, nan) for name in ("tests", "accuracy, all")]
+    count = "<!-- near two column: a; quantity: tests; quantity: accuracy, all -->{}<!-- end -->"
+    assert filled(count, figures, "two").text == count.format("0 of 2")
+    alone = count.replace("; quantity: tests", "")
+    assert filled(alone, figures, "two").text == alone.format("0 of 1")
+
+
 def uci(source: str, size: int, learner: str, ours: float) -> Comparison:
     return Comparison(source, size, learner, None, ours, 0.2, 4, None, nan)
 
@@ -110,6 +120,30 @@ def test_agreement_is_in_sentences() -> None:
     assert filled(filled(page).text).text == filled(page).text
 
 
+def test_a_count_stands_within_a_line() -> None:
+    page = "| all | <!-- near small -->old<!-- end --> | <!-- near small column: mpl; only: hub1 --><!-- end --> |\n"
+    done = filled(page)
+    assert done.filled == ("small", "small")
+    assert done.text == page.replace("old", "1 of 1").replace("--><!-- end", "-->none<!-- end")
+    assert filled(done.text).text == done.text
+
+
+def test_pages_with_figures_are_written_and_those_that_stay_are_not_touched(tmp_path: Path) -> None:
+    layouts, runs, target = (tmp_path / name for name in ("layouts", "runs", "pages/all"))
+    layouts.mkdir()
+    (layouts / "a.md").write_text("<!-- table bjp-table3\nlines: source\ncell: beside 1\n-->\n<!-- end -->\n")
+    with pytest.raises(InputError, match=r"a\.md has bjp-table3"):
+        write_tables(layouts, runs, target)
+    runs.mkdir()
+    write_comparisons(FIGURES, runs / "bjp-table3.csv")
+    (page,) = write_tables(layouts, runs, target)
+    assert rows_of(page.read_text())[2:] == ["| hub1 | 7.8 / 10.5 | 10.2 |", "| hub2 | 25.1 / 21.0 |  |"]
+    assert rows_of((layouts / "a.md").read_text()) == []
+    os.utime(page, (1, 1))
+    assert write_tables(layouts, runs, target) == [page]
+    assert page.stat().st_mtime == 1
+
+
 def test_spread_is_shown_alone() -> None:
     page = filled("<!-- table small\nonly: hub1\nlines: source\ncell: sd 1\n-->\n<!-- end -->")
     assert rows_of(page.text)[2:] == ["| hub1 | 3.0 | 2.0 |"]
@@ -135,10 +169,20 @@ def test_bad_markers_are_refused(page: str, message: str) -> None:
         filled(page)
 
 
+PAGES = (DOCS / "reproduction.md", *sorted((DOCS / "reproduction").glob("*.md")))
+LAYOUTS, RUNS = DOCS / "reproduction" / "tables", DOCS / "reproduction" / "runs"
+VERDICTS = ("met", "met in part", "contradicted")
+
+
+def verdicts(page: Path) -> list[str]:
+    """Return the second column of the table that a page opens with."""
+    table = page.read_text(encoding="utf-8").split("\n\n")[1]
+    return [line.split(" | ")[1] for line in rows_of(table)[2:]]
+
+
 def test_every_table_of_the_docs_is_of_a_known_experiment() -> None:
-    docs = Path(__file__).parents[2] / "docs"
     tables: set[str] = set()
-    for page in (docs / "reproduction.md", *(docs / "reproduction").glob("*.md")):
+    for page in (*PAGES, *LAYOUTS.glob("*.md")):
         text = page.read_text(encoding="utf-8")
         same, made, kept = fill_page(text, lambda _: [])
         assert (same, made) == (text, ())
@@ -147,11 +191,27 @@ def test_every_table_of_the_docs_is_of_a_known_experiment() -> None:
     assert {"mpl-table1", "mpl-table3", "bjp-table1", "bjp-orders", "ibmap-uci", "gsimn-figures8-9"} <= tables
 
 
-def test_every_table_of_the_docs_is_that_of_its_summary() -> None:
-    docs = Path(__file__).parents[2] / "docs"
-    for page in (docs / "reproduction.md", *(docs / "reproduction").glob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        made = fill_page(text, partial(recorded_figures, folder=docs / "reproduction" / "runs")).text
-        assert made == text, (
-            f"run mnlearn reproduce --page {page.relative_to(docs.parent)} --out docs/reproduction/runs"
-        )
+def test_the_tables_of_the_docs_are_made_from_the_summaries(tmp_path: Path) -> None:
+    assert [page.stem for page in write_tables(LAYOUTS, RUNS, tmp_path)] == [
+        *("bjp18", "ibmap14", "jair09", "mbs09", "mpl17", "overview")
+    ]
+    for layout in LAYOUTS.glob("*.md"):
+        assert rows_of(layout.read_text(encoding="utf-8")) == [], f"{layout.name} must have no figures"
+    assert "| all | 980 | 567 |" in (tmp_path / "overview.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_count_of_the_docs_is_that_of_its_summary(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    made = fill_page(text, partial(recorded_figures, folder=RUNS)).text
+    assert made == text, f"run mnlearn reproduce --page {page.relative_to(DOCS.parent)} --out docs/reproduction/runs"
+
+
+def test_the_verdicts_of_the_papers_are_counted() -> None:
+    first, *papers = PAGES
+    counts = {}
+    for paper in papers:
+        assert set(verdicts(paper)) <= set(VERDICTS)
+        counts[paper.name] = [str(verdicts(paper).count(verdict)) for verdict in VERDICTS]
+    lines = [line.split(" | ") for line in rows_of(first.read_text(encoding="utf-8")) if "](reproduction/" in line]
+    assert {line[0].split("/")[1].rstrip(")"): line[1:4] for line in lines} == counts

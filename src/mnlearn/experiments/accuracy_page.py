@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, inf, log, sqrt
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from mnlearn.errors import check_name
+from mnlearn.errors import FileError, check_name
 from mnlearn.evaluation.calibration import LIMITS, Bin, bins
 from mnlearn.experiments.accuracy import FAMILIES
 from mnlearn.experiments.experiment import Row
@@ -58,10 +60,40 @@ def page(rows: Sequence[Row], *, title: str, reference: str = "sep") -> str:
         _of_kinds(standings),
         f"### Where another method is better than {reference}",
         _of_losses(standings),
-        *_of_probabilities(rows, reference),
+        *of_probabilities(rows, reference),
         *_of_silence(rows),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def read_errors(path: Path) -> list[Row]:
+    """Return the runs of a table of errors, without their probabilities and true edges.
+
+    Parameters
+    ----------
+    path
+        CSV with the columns `source`, `n_rows`, `repetition`, `learner`, `false_positives`, `false_negatives` and
+        `seconds`.
+
+    Raises
+    ------
+    FileError
+        If it is not such a table.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return [_run_of(line) for line in csv.DictReader(file)]
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        raise FileError(
+            f"path must be a table of errors with one line for each run; {path}: {error!r}. Name another."
+        ) from error
+
+
+def _run_of(line: Mapping[str, str]) -> Row:
+    """Return one run from its line."""
+    added, missed = int(line["false_positives"]), int(line["false_negatives"])
+    data_set = line["source"], int(line["n_rows"]), int(line["repetition"])
+    return Row(*data_set, line["learner"], added + missed, added, missed, float(line["seconds"]))
 
 
 def seen_by(learner: str, rows: Sequence[Row]) -> list[Row]:
@@ -142,7 +174,8 @@ def _of_losses(standings: Standings) -> str:
     return f"{said}\n\n{table(header, lines)}"
 
 
-def _of_probabilities(rows: Sequence[Row], reference: str) -> list[str]:
+def of_probabilities(rows: Sequence[Row], reference: str = "sep") -> list[str]:
+    """Return the part of the page on the probabilities of the reference; nothing if the runs have none."""
     found = [row.reliability for row in rows if row.learner == reference and row.reliability is not None]
     if not found:
         return []

@@ -11,6 +11,8 @@ is replaced by the figures of all runs that `mnlearn reproduce NAME --out DIR` h
     -->
     <!-- end -->
 
+Settings stand on lines of their own, or on one with semicolons between.
+
 | setting    |                                                                                                 |
 |------------|-------------------------------------------------------------------------------------------------|
 | `lines`    | what distinguishes the lines: source, n_rows, quantity; and n, the number of runs, or sources     |
@@ -18,7 +20,7 @@ is replaced by the figures of all runs that `mnlearn reproduce NAME --out DIR` h
 | `cell`     | how cells are written, and their decimals: see below                                            |
 | `only`     | the sources that are shown; else all                                                            |
 | `sizes`    | the sizes that are shown; else all                                                              |
-| `quantity` | only the learners whose name ends so, as "tests" in "gsimn tests" or "false" in "mpl false"     |
+| `quantity` | only the learners whose name ends so, as "tests" in "gsimn tests"; several are possible          |
 
 Cells: `beside` is published / ours; `compared` the same with the standard errors between them in brackets; `error` is
 ours ± its standard error; `mean`, `percent` and `sd` are ours alone; `digits` is ours with so many significant digits,
@@ -26,7 +28,10 @@ and so is `seconds`, with a dash where a run did not end; `duration` is ours in 
 p-value. A cell that is not a number is empty.
 
 A marker with `agreement` in place of `table` gives sentences: how many of the figures are within 3 standard errors, the
-chi-square over all of them, and the smallest difference that could be seen.
+chi-square over all of them, and the smallest difference that could be seen. One with `near` stands within a line, not
+at its beginning, where Markdown would end the paragraph, and gives the first count alone, "35 of 36":
+
+    <!-- near mpl-table3 column: mpl; column: pic -->71 of 72<!-- end -->
 
 With `quantity`, or with it among the lines, the first word of a learner is its name, and the rest the quantity. Lines
 that are not told apart by their source are means over the sources, `sources` is how many there are, and `leading` cells
@@ -46,7 +51,9 @@ from mnlearn.errors import InputError, unknown_name
 from mnlearn.experiments.agreement import agreement, agreement_text
 from mnlearn.experiments.reproduction import Comparison, without_details
 
-_BEGIN = re.compile(r"<!-- (?P<kind>table|agreement) (?P<name>\S+)\s(?P<settings>.*?)-->\n", re.DOTALL)
+_BEGIN = re.compile(
+    r"<!-- (?:(?P<kind>table|agreement)|near) (?P<name>\S+)\s(?P<settings>.*?)-->(?(kind)\n)", re.DOTALL
+)
 _END = "<!-- end -->"
 _HEADINGS = {"source": "source", "n_rows": "rows", "quantity": "quantity", "n": "runs", "sources": "sources"}
 _COUNTS = ("n", "sources")  # shown for a line, but not part of its key
@@ -84,13 +91,20 @@ def fill_page(text: str, figures: Callable[[str], Sequence[Comparison]]) -> Page
         name, end = begin["name"], text.find(_END, begin.end())
         if end < 0 or _BEGIN.search(text, begin.end(), end):
             raise InputError(f"page must have {_END} after each table; that of {name} has none. Add it.")
-        layout, found = Layout.of(name, begin["settings"]), figures(name)
+        found = figures(name)
         parts.append(text[place : begin.end()])
-        made = layout.table if begin["kind"] == "table" else layout.agreement
-        parts.append(made(found) + "\n" if found else text[begin.end() : end])
+        parts.append(_made(begin, found) if found else text[begin.end() : end])
         (filled if found else kept).append(name)
         place = end
     return Page("".join([*parts, text[place:]]), tuple(filled), tuple(kept))
+
+
+def _made(begin: re.Match[str], figures: Sequence[Comparison]) -> str:
+    """Return what stands between a marker and its end."""
+    layout = Layout.of(begin["name"], begin["settings"])
+    if begin["kind"] is None:
+        return layout.near(figures)
+    return (layout.table(figures) if begin["kind"] == "table" else layout.agreement(figures)) + "\n"
 
 
 Group = Mapping[str, Sequence[Comparison]]
@@ -108,14 +122,14 @@ class Layout:
     cells: Mapping[str, str] = field(default_factory=dict)  # of columns that are written in another way
     only: Sequence[str] = ()
     sizes: Sequence[str] = ()
-    quantity: str = ""
+    quantities: Sequence[str] = ()
 
     @classmethod
     def of(cls, name: str, text: str) -> Layout:
-        """From the settings of a marker, one a line."""
+        """From the settings of a marker."""
         given: dict[str, list[str]] = {}
-        for line in filter(None, map(str.strip, text.split("\n"))):
-            key, _, value = line.partition(":")
+        for setting in filter(None, map(str.strip, re.split("[\n;]", text))):
+            key, _, value = setting.partition(":")
             if key not in _SETTINGS:
                 raise unknown_name(f"setting of table {name}", key, _SETTINGS)
             given.setdefault(key, []).append(value.strip())
@@ -133,13 +147,13 @@ class Layout:
             cells={_named(column)[0]: written.strip() for column, _, written in shown if written},
             only=_several(given.get("only", [])),
             sizes=_several(given.get("sizes", [])),
-            quantity=given.get("quantity", [""])[0],
+            quantities=given.get("quantity", ()),
         )
 
     def table(self, figures: Sequence[Comparison]) -> str:
         """The table in Markdown; lines in the order in which the figures come."""
         groups: dict[tuple[str, ...], dict[str, list[Comparison]]] = {}
-        details = bool(self.columns or self.quantity or "quantity" in self.lines)
+        details = bool(self.columns or self.quantities or "quantity" in self.lines)
         for figure in filter(self._shown, figures if details else without_details(figures)):
             learner, quantity = self._parts(figure)
             told = {"source": figure.source, "n_rows": str(figure.n_rows), "quantity": quantity}
@@ -159,16 +173,24 @@ class Layout:
 
     def agreement(self, figures: Sequence[Comparison]) -> str:
         """Return sentences on how the figures of the table agree with the published ones, one a line."""
+        return "\n".join(agreement_text(agreement(self._compared(figures))))
+
+    def near(self, figures: Sequence[Comparison]) -> str:
+        """Return how many of the published figures are within 3 standard errors, as "35 of 36"."""
+        result = agreement(self._compared(figures))
+        return f"{result.near} of {result.figures}" if result else "none"
+
+    def _compared(self, figures: Sequence[Comparison]) -> list[Comparison]:
+        """Return the figures of the columns; of all where none is named."""
         shown = filter(self._shown, figures)
-        chosen = [figure for figure in shown if not self.columns or self._parts(figure)[0] in self.columns]
-        return "\n".join(agreement_text(agreement(chosen)))
+        return [figure for figure in shown if not self.columns or self._parts(figure)[0] in self.columns]
 
     def _shown(self, figure: Comparison) -> bool:
         """Whether the table has a place for it."""
         return (
             (not self.only or figure.source in self.only)
             and (not self.sizes or str(figure.n_rows) in self.sizes)
-            and self.quantity in ("", self._parts(figure)[1])
+            and (not self.quantities or self._parts(figure)[1] in self.quantities)
         )
 
     def _line(self, told: Sequence[str], group: Group, columns: Sequence[str]) -> list[str]:
@@ -198,7 +220,7 @@ class Layout:
 
     def _parts(self, figure: Comparison) -> tuple[str, str]:
         """The column of a figure, and its quantity."""
-        if not (self.quantity or "quantity" in self.lines):
+        if not (self.quantities or "quantity" in self.lines):
             return figure.learner, ""
         learner, _, quantity = figure.learner.partition(" ")
         return learner, quantity

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from mnlearn._atomic_files import replacing, write_errors
-from mnlearn.errors import FileError, check_name
+from mnlearn.errors import FileError, InputError, check_name
 from mnlearn.experiments import learners, learners_page
 from mnlearn.experiments.catalogue import REPRODUCTIONS
 from mnlearn.experiments.costs import as_figures, costs
+from mnlearn.experiments.page import fill_page
 from mnlearn.experiments.reproduction import Comparison
 from mnlearn.experiments.reproduction_page import overview_figures
 
@@ -71,6 +73,45 @@ def write_summaries(folder: Path, target: Path) -> list[str]:
             write_comparisons(found, target / f"{name}.csv")
             written.append(name)
     return written
+
+
+def write_tables(layouts: Path, runs: Path, target: Path) -> list[Path]:
+    """Write every page of a folder with its tables filled; a page that would not change keeps its time.
+
+    Parameters
+    ----------
+    layouts
+        Folder of pages in Markdown, with a marker for each table, as `experiments.page` explains.
+    runs
+        Folder of the journals or summaries.
+    target
+        Folder for the filled pages, made if need be.
+
+    Returns
+    -------
+    list of Path
+        The filled pages.
+
+    Raises
+    ------
+    InputError
+        If a table has no figures.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    pages = []
+    for layout in sorted(layouts.glob("*.md")):
+        filled = fill_page(layout.read_text(encoding="utf-8"), partial(recorded_figures, folder=runs))
+        if filled.kept:
+            raise InputError(
+                f"layouts must name experiments with figures in {runs}; {layout} has {', '.join(filled.kept)}. Run "
+                "mnlearn reproduce --summaries, or remove the table."
+            )
+        page = target / layout.name
+        if not page.exists() or page.read_text(encoding="utf-8") != filled.text:
+            with write_errors(page), replacing(page) as part:
+                part.write_text(filled.text, encoding="utf-8")
+        pages.append(page)
+    return pages
 
 
 def _from_journals(name: str, folder: Path) -> list[Comparison]:
