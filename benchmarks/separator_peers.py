@@ -3,8 +3,8 @@
     python benchmarks/separator_peers.py           up to 256 variables, against pyAgrum; in a minute
     python benchmarks/separator_peers.py --large   also 1,000 to 10,000 variables, against mpl; in five minutes
 
-CPU seconds of one thread, the least of the repeats, from the same data frame, reading included. Alarm is read from
-MNLEARN_DATA or ../shared/data when it is there. What counts are the ratios.
+CPU seconds of one thread, the least of the repeats, from the same data frame, reading included. Alarm and bfi are read
+from MNLEARN_DATA or ../shared/data when they are there. What counts are the ratios.
 """
 
 from __future__ import annotations
@@ -105,12 +105,15 @@ def hill_climbing(frame: pd.DataFrame) -> Any:
 
 def against_peers() -> None:
     """Print the ratios to pyAgrum."""
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    alarm = Path(os.environ.get("MNLEARN_DATA", beside)) / "networks" / "alarm.bif"
+    folder = Path(os.environ.get("MNLEARN_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+    alarm, bfi = folder / "networks" / "alarm.bif", folder / "psych" / "bfi.csv"
     tables = {"binary, 64 x 2,000": binary(64, 2000)}
     if alarm.exists():
         tables["Alarm, 37 x 2,000"] = _codes(read_bif(alarm).sample(2000, seed=1))
     tables |= {f"five points, {n} x 2,000": survey(n, 2000) for n in (50, 100)}
+    if bfi.exists():
+        items = pd.read_csv(bfi, na_values="?").loc[:, "A1":"O5"].dropna()
+        tables["bfi, 25 x 2,436"] = items.to_numpy(dtype=np.int8)
     tables["scale-free, 256 x 2,000"] = scale_free(256, 2000)
     for name, codes in tables.items():
         frame = pd.DataFrame(codes, columns=[f"v{j}" for j in range(codes.shape[1])]).astype(str).astype("category")

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from mnlearn.cli import main
 
-README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 WITHOUT_EXTRAS = """
 import sys
@@ -79,6 +81,29 @@ def test_it_opens_with_the_two_commands() -> None:
 
 
 def test_its_links_lead_somewhere() -> None:
-    root = Path(__file__).resolve().parent.parent
     for target in re.findall(r"\]\(([^)]+)\)", README):
-        assert (root / target).exists(), target
+        assert (ROOT / target.partition("#")[0]).exists(), target
+
+
+def test_a_release_turns_its_links_into_addresses() -> None:
+    """A package index shows the README without the files beside it; tests/test_release.py runs the step."""
+    inline = r"\[[^\]]*\]\([^)]+\)"  # the only form of links that the step rewrites
+    rest = re.sub(inline, "", README)
+    assert not re.search(r"<(?:a|img)\s|^\[[^\]]+\]:|\][(\[]", rest, flags=re.MULTILINE)
+    jobs = yaml.safe_load((ROOT / ".github/workflows/wheels.yml").read_text(encoding="utf-8"))["jobs"]
+    steps = jobs["sdist"]["steps"]
+    commands = [step.get("run", "") for step in steps]
+    rewriting = commands.index("python .ci/release links")
+    assert steps[rewriting]["if"] == "startsWith(github.ref, 'refs/tags/')"
+    assert rewriting < next(k for k, command in enumerate(commands) if "build --sdist" in command)
+    assert jobs["wheels"]["needs"] == "sdist"
+
+
+def test_no_figure_of_one_method_stands_for_another() -> None:
+    """Every claim with seconds, errors or ratios of a network names the method that has them."""
+    claims = re.findall(r"^- \*\*.*?(?=^- |^\n)", README[: README.index("## ")], flags=re.MULTILINE | re.DOTALL)
+    measured = [claim for claim in claims if re.search(r"\d (?:s|errors|GB)\b|times as fast", claim)]
+    assert len(measured) == 2
+    for claim in measured:
+        assert "`sep`" in claim, claim
+        assert "`mpl`" in claim, claim

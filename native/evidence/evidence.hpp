@@ -1,17 +1,22 @@
 // Local evidence: how well x is explained by a set of neighbours, parameters integrated out.
 //
 //   F(x | S)  the full table, Jeffreys prior in every configuration of S
-//   P(x | S)  the pairwise log-linear conditional (evidence/pairwise_model.hpp), shifted by k_x so that P(x | {}) = F(x
-//   | {}) H = max(F - gift, P);   ev(x, y | S) = [ H(x | S + y) - H(x | S) + H(y | S + x) - H(y | S) ] / 2
+//   P(x | S)  the pairwise log-linear conditional (evidence/pairwise_model.hpp), plus k_x so that P(x | {}) = F(x | {})
+//
+// P has wide priors and three-way terms where they pay for themselves (evidence/extra_terms.hpp).
+//
+//   H(x | {}) = F(x | {}),   H(x | S) = max(F(x | S) - gift_x, P(x | S)) for any other S
+//
+//   ev(x, y | S) = [ H(x | S + y) - H(x | S) + H(y | S + x) - H(y | S) ] / 2
 //
 // A scan (one x, one S, many y) is counted once; the table of (S, x, y) then serves both directions. States that never
-// occur do not count as states. Where P cannot be fitted it is F, and the fallback is reported.
+// occur do not count as states. Where P cannot be fitted it is F - gift_x, and the fallback is reported.
 //
 // The gift of x: a table of so many configurations that each has a row or none predicts all r states of x equally well,
 // whatever the rows; where they nearly are equally frequent, that beats F(x | {}), which has to learn how frequent they
 // are. So F of a set that is not empty pays by how much x is better explained by a distribution that is nearly uniform
-// a priori: the largest of ln DM(n; a, ..., a) over a = 1, 2, 4, ... and of -N ln r, less F(x | {}), if that is more
-// than 0. (DM: Dirichlet-multinomial; F(x | {}) has a = 1/2.)
+// a priori: the largest of ln DM(n; a, ..., a) over a = 1, 2, 4, ..., 2^14 and of -N ln r, less F(x | {}), if that is
+// more than 0. (DM: Dirichlet-multinomial; F(x | {}) has a = 1/2.)
 #pragma once
 
 #include <cstdint>

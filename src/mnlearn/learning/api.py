@@ -159,8 +159,11 @@ def learn(
     Examples
     --------
     >>> from mnlearn.simulate import example
-    >>> learned = learn(example(2000, seed=1).columns(), alpha=0.01)
-    >>> learned.blanket("fatigue")
+    >>> survey = example(2000, seed=1).columns()
+    >>> learned = learn(survey)
+    >>> learned.method, learned.blanket("fatigue")
+    ('sep', ('poor_sleep', 'exercise'))
+    >>> learn(survey, "gsimn", alpha=0.01).blanket("fatigue")
     ('poor_sleep', 'exercise')
     """
     check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out for none.")
