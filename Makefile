@@ -123,8 +123,8 @@ screenshot: $(VENV)/browsing
 
 lint: $(VENV)/developing
 	$(BIN)/python .ci/house --check
-	$(BIN)/ruff check src tests benchmarks docs .ci/house
-	$(BIN)/ruff format --check src tests benchmarks .ci/house $(wildcard docs/*.py docs/examples/*.py)
+	$(BIN)/ruff check src tests benchmarks docs .ci/house .ci/pace
+	$(BIN)/ruff format --check src tests benchmarks .ci/house .ci/pace $(wildcard docs/*.py docs/examples/*.py)
 	$(BIN)/clang-format --dry-run --Werror $(filter %pp,$(NATIVE))
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/test_stub.py
