@@ -9,6 +9,7 @@ from typing import Any
 import mnlearn as mn
 from golden.engine import cases_of
 from mnlearn import graphs
+from mnlearn.graphs.formats import carries_numbers
 
 case = cases_of(__name__)
 
@@ -43,4 +44,22 @@ def graph_formats() -> object:
             mn.write_graph(path, graphs.grid(2, 3), [f"node {x}" for x in range(6)], format=name)
             found[name] = {"file": path.read_text(encoding="utf-8").splitlines()}
             found[name]["read"] = mn.read_graph(path, name).graph
+    return found
+
+
+@case("file graph formats with numbers")
+def graph_formats_with_numbers() -> object:
+    """Write a graph with numbers of its edges in every format."""
+    graph, found = graphs.cycle(4), {}
+    weights = {edge: {"weight": 0.5 - k} for k, edge in enumerate(graph.edges)}
+    both = {edge: {**numbers, "support": 10.0 / (2 + edge[1])} for edge, numbers in weights.items()}
+    with TemporaryDirectory() as folder:
+        for name in graphs.FORMATS:
+            path = Path(folder) / f"graph.{name}"
+            mn.write_graph(
+                path, graph, list("abcd"), format=name, attributes=both if carries_numbers(path, name) else weights
+            )
+            read = mn.read_graph(path, name)
+            text = path.read_text(encoding="utf-8").splitlines()
+            found[name] = {"file": text, "read": read.graph, "attributes": dict(read.attributes)}
     return found

@@ -7,6 +7,7 @@ from typing import Any
 
 import mnlearn as mn
 from golden.engine import cases_of
+from golden.records import TEST, held
 from golden.tables import as_dataset
 
 case = cases_of(__name__)
@@ -18,7 +19,8 @@ def tests(data: str, test: str, **settings: Any) -> object:
     """Answer several questions by name."""
     names, table = as_dataset(data).names, as_dataset(data)
     asked = [(names[x], names[y], [names[v] for v in z]) for x, y, z in QUESTIONS]
-    return [mn.independence_test(table, x, y, z, test=test, n_jobs=1, **settings).to_dict() for x, y, z in asked]
+    found = [mn.independence_test(table, x, y, z, test=test, n_jobs=1, **settings) for x, y, z in asked]
+    return [held(answer.to_dict(), TEST) for answer in found]
 
 
 for _test in ("chi2", "g2", "mi", "bayes", "score"):
@@ -34,7 +36,7 @@ case("test bayes prior", "small", "bayes", prior=0.2)(tests)
 
 def dependences(data: str, test: str) -> object:
     """List the dependent pairs, the strongest first."""
-    return [answer.to_dict() for answer in mn.dependences(as_dataset(data), test=test, top=12, n_jobs=1)]
+    return [held(answer.to_dict(), TEST) for answer in mn.dependences(as_dataset(data), test=test, top=12, n_jobs=1)]
 
 
 for _test in ("chi2", "bayes"):

@@ -10,6 +10,7 @@ from typing import Any
 
 import mnlearn as mn
 from golden.engine import cases_of
+from golden.records import MODEL, held
 from golden.tables import numbers, survey, tiny
 from mnlearn import graphs, model, simulate
 
@@ -20,7 +21,7 @@ def fitted(found: Any, data: Any, target: str, evidence: Mapping[str, Any]) -> d
     """Return what a model predicts."""
     told = model.predictions(found, data, target)
     return {
-        "document": found.to_dict(),
+        "document": held(found.to_dict(), MODEL),
         "strengths": found.strengths(),
         "log pseudolikelihood": found.log_pseudolikelihood(data),
         "log likelihood": found.log_likelihood(data),
@@ -39,8 +40,8 @@ def discrete_model(method: Any, **settings: Any) -> object:
     return {**fitted(found, survey(), "fatigue", {"poor_sleep": "yes", "exercise": "no"}), "chances": chances}
 
 
-case("model canonical", "canonical")(discrete_model)
-case("model canonical smoothing", "canonical", smoothing=1.0)(discrete_model)
+case("model canonical", "canonical", close=True)(discrete_model)
+case("model canonical smoothing", "canonical", close=True, smoothing=1.0)(discrete_model)
 case("model pseudolikelihood", "pseudolikelihood", close=True)(discrete_model)
 case("model pseudolikelihood pairwise", "pseudolikelihood", close=True, interactions="pairwise", ridge=0.5)(
     discrete_model
@@ -59,10 +60,10 @@ def gaussian_model() -> object:
 def model_of_learned() -> object:
     """Fit parameters to what a method found."""
     found = mn.fit_parameters(mn.learn(survey(), "mpl", n_jobs=1), survey())
-    return {"document": found.to_dict(), "uai": model.uai_text(found).splitlines()[:4]}
+    return {"document": held(found.to_dict(), MODEL), "uai": model.uai_text(found).splitlines()[:4]}
 
 
-@case("model canonical factors")
+@case("model canonical factors", close=True)
 def canonical() -> object:
     """Compute canonical factors of rows and of a joint distribution."""
     factors = mn.canonical_factors(graphs.cycle(5), tiny())
@@ -82,5 +83,5 @@ def model_files() -> object:
             fitted_model.save(path)
             again = mn.load_model(path)
             files = sorted(re.sub("-[0-9a-f]{16}", "", part.name) for part in path.iterdir())
-            found[name] = {"files": files, "document": again.to_dict()}
+            found[name] = {"files": files, "document": held(again.to_dict(), MODEL)}
     return found

@@ -9,6 +9,7 @@ import numpy as np
 
 import mnlearn as mn
 from golden.engine import cases_of
+from golden.records import SCORE, held
 from golden.tables import as_dataset, tiny
 from mnlearn import graphs
 
@@ -25,7 +26,7 @@ def scored(data: str, score: str, **settings: Any) -> object:
     judge = mn.make_score(score, table, n_jobs=1, **settings)
     return {
         "values": {name: value.value for name, value in values.items()},
-        "terms": values["ring"].to_dict(),
+        "terms": held(values["ring"].to_dict(), SCORE),
         "empty": judge(mn.Graph.empty(table.n_variables)),
     }
 
