@@ -19,6 +19,7 @@ those of the packages and cases that are named:
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -118,6 +119,11 @@ def _array(values: np.ndarray, *, close: bool) -> Any:
     whole = np.ascontiguousarray(values)
     digest = sha256(whole.tobytes()).hexdigest()
     return {"dtype": whole.dtype.str, "shape": list(whole.shape), "sha256": digest}
+
+
+def jobs() -> int:
+    """Return the number of threads or processes of each case: 1, or that of the variable MNLEARN_GOLDEN_JOBS."""
+    return int(os.environ.get("MNLEARN_GOLDEN_JOBS", "1"))
 
 
 def compute(name: str) -> Any:

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import mnlearn as mn
-from golden.tables import DATA
+from golden.engine import jobs
+from golden.tables import DATA, declared
 from mnlearn.data import Dataset
 from mnlearn.results.edges import LearnedEdge
 
@@ -78,7 +79,8 @@ def explained(found: mn.Why) -> dict[str, object]:
 
 def learn(data: str, method: str | None, **settings: Any) -> object:
     """Learn from a data set by name."""
-    return learned(mn.learn(DATA[data](), method, n_jobs=1, **settings))
+    source = DATA[data]() if data in DATA else declared(data)
+    return learned(mn.learn(source, method, n_jobs=jobs(), **settings))
 
 
 def contents(data: Dataset) -> dict[str, object]:

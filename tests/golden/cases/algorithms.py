@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import mnlearn as mn
-from golden.engine import cases_of
+from golden.engine import cases_of, jobs
 from golden.records import learn
 from golden.tables import DATA, binary
 from mnlearn import graphs
@@ -93,7 +93,7 @@ case("learn variant discretized by width", "numbers", "pc", discretize="width", 
 def by_hand() -> object:
     """Compose statistics, judges and searches without `learn`."""
     data = binary()
-    counts = mn.Counts(data, n_jobs=1)
+    counts = mn.Counts(data, n_jobs=jobs())
     test, posterior = mn.ChiSquare(counts, alpha=0.01), mn.BayesianTest(counts)
     return {
         "GSMN": mn.GSMN().learn(test).graph,
@@ -123,3 +123,41 @@ def by_oracle() -> object:
     }
     found = {name: method.learn(oracle) for name, method in methods.items()}
     return {name: {"graph": result.graph, "cost": result.cost} for name, result in found.items()}
+
+
+# --- Declared kinds, gaps, weights and repeats of rows --------------------------------------------------------------
+
+for _data in ("clinic", "ratings", "events", "answers", "sizes"):
+    case(f"learn sep {_data}", _data, "sep")(learn)
+    case(f"learn sep {_data} gaps", f"{_data} gaps", "sep", keep_pairs=True)(learn)
+for _data in ("answers weights", "ratings weights", "sizes weights", "events repeats"):
+    case(f"learn sep {_data}", _data, "sep")(learn)
+case("learn sep clinic repeats", "clinic repeats", "sep", effort="fast")(learn)
+for _method in ("gsmn", "gsmn*", "gsimn", "hhc-mn", "pc"):
+    case(f"learn {_method} clinic gaps", "clinic gaps", _method)(learn)
+    case(f"learn {_method} answers gaps", "answers gaps", _method)(learn)
+case("learn aracne sizes gaps", "sizes gaps", "aracne")(learn)
+for _data in ("answers gaps", "sizes gaps"):
+    case(f"learn ib {_data}", _data, "ib")(learn)
+case("learn bjp answers gaps", "answers gaps", "bjp")(learn)
+for _data in ("clinic", "ratings"):
+    case(f"learn mbs {_data}", _data, "mbs", k_max=3)(learn)
+    case(f"learn hillclimb ebic {_data}", _data, "hillclimb", score="ebic", keep_absent=True)(learn)
+case("learn hillclimb evidence clinic", "clinic", "hillclimb", score="evidence", keep_steps=True)(learn)
+case("learn mpl answers weights", "answers weights", "mpl")(learn)
+case("learn pc clinic repeats", "clinic repeats", "pc")(learn)
+case("learn lasso sizes weights", "sizes weights", "lasso")(learn)
+
+PAIRS: dict[str, dict[str, Any]] = {
+    "sep clinic": {"required": [("smoker", "mood")], "forbidden": [("dose", "pressure"), ("ward", "visits")]},
+    "mbs clinic": {"required": [("smoker", "mood")], "forbidden": [("dose", "pain")], "k_max": 3},
+    "hillclimb clinic": {"required": [("ward", "falls")], "forbidden": [("dose", "pain")], "score": "ebic"},
+    "mpl answers": {"required": [("q0", "q6")], "forbidden": [("q0", "q1")]},
+    "pic answers": {"required": [("q0", "q6")], "forbidden": [("q0", "q1")]},
+    "ib answers": {"required": [("q0", "q6")], "forbidden": [("q0", "q1")]},
+    "aracne sizes": {"required": [("n0", "n6")], "forbidden": [("n0", "n1")]},
+    "lasso sizes": {"required": [("n0", "n6")], "forbidden": [("n0", "n1")]},
+}
+for _name, _settings in PAIRS.items():
+    _method, _data = _name.split()
+    case(f"learn pairs {_name}", _data, _method, **_settings)(learn)

@@ -6,11 +6,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 import mnlearn as mn
-from golden.engine import cases_of
+from golden.engine import cases_of, encode, jobs
 from golden.records import contents, learned
-from golden.tables import numbers, states, survey
-from mnlearn.data import write_data
+from golden.tables import columns_of, declared, numbers, states, survey
+from mnlearn.data import Dataset, effective_rows, normal_scores, write_data
 
 case = cases_of(__name__)
 
@@ -75,7 +78,7 @@ def packed_files() -> object:
             "before": before,
             "after": more.read_bytes(),
             "read": contents(mn.read(path)),
-            "learned": learned(mn.learn(path, "mpl", n_jobs=1)),
+            "learned": learned(mn.learn(path, "mpl", n_jobs=jobs())),
             "appended": mn.read(more).n_rows,
         }
 
@@ -87,3 +90,104 @@ def data_files() -> object:
         path = Path(folder) / "rows.csv"
         write_data(states(), path)
         return {"text": path.read_bytes(), "read": contents(mn.read(path))}
+
+
+# --- Declared kinds, gaps, weights and repeats of rows --------------------------------------------------------------
+
+
+def described(data: Dataset) -> dict[str, object]:
+    """Return what a table means: kinds, levels, values where they are observed, weights of rows."""
+    observed = [data.observed(name) for name in data.names]
+    return {
+        "names": data.names,
+        "kinds": data.kinds,
+        "cards": data.cards,
+        "levels": data.levels,
+        "columns": [
+            column if known is None else np.where(known, column, 0)
+            for column, known in zip(data.columns, observed, strict=True)
+        ],
+        "observed": observed,
+        "repeats": data.repeats,
+        "n_rows": data.n_rows,
+    }
+
+
+for _data in ("clinic", "answers", "ratings", "events", "sizes"):
+    for _rows in ("gaps", "weights", "repeats"):
+        case(f"read {_data} {_rows}", f"{_data} {_rows}")(lambda name: described(declared(name)))
+
+
+@case("read declared text")
+def read_declared_text() -> object:
+    """Read rows of every kind from a text file, with levels in an order of their own and states that no row has."""
+    rows, options = columns_of("clinic")
+    levels = {**options["levels"], "ward": ["west", "south", "north", "east"]}
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.csv"
+        cells = [["?" if value == "mild" else str(value) for value in column] for column in rows.values()]
+        lines = [",".join(rows), *map(",".join, zip(*cells, strict=True))]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        how: dict[str, Any] = {"types": options["types"], "levels": levels, "missing_values": ["?"]}
+        return {
+            "testwise": described(mn.read(path, **how, missing="testwise")),
+            "drop rows": described(mn.read(path, **how, missing="drop_rows")),
+            "some": described(mn.read(path, **how, missing="testwise", columns=["dose", "ward", "pain"])),
+            "rest": described(mn.read(path, **how, missing="testwise", drop=["dose", "falls"])),
+        }
+
+
+@case("read declared frames")
+def read_declared_frames() -> object:
+    """Read the same columns as a dictionary, as an Arrow table and as records: all are equal."""
+    rows, options = columns_of("clinic")
+    records = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
+    found = [described(mn.read(source, **options)) for source in (rows, pa.table(rows), records)]
+    return {"first": found[0], "equal": [encode(other) == encode(found[0]) for other in found[1:]]}
+
+
+@case("read parts with gaps")
+def read_parts() -> object:
+    """Select columns, sample rows and drop unused states of tables with gaps and weights."""
+    gaps, weights = declared("clinic gaps"), declared("answers weights")
+    return {
+        "selected": described(gaps.select(["pain", "dose", "ward"])),
+        "sample": described(gaps.sample(40, seed=2)),
+        "sample of repeats": described(declared("answers repeats").sample(40, seed=2)),
+        "compact": described(weights.compact()),
+        "effective": described(effective_rows(weights)),
+        "scores": {name: gaps.level_scores(name) for name in ("pain", "mood")},
+    }
+
+
+@case("read gaps in numbers")
+def read_gaps() -> object:
+    """Count gaps and test whether they depend on other variables."""
+    return {name: mn.missingness(declared(f"{name} gaps")) for name in ("clinic", "answers")}
+
+
+@case("normal scores", close=True)
+def normal_scores_of_rows() -> object:
+    """Replace numbers by the normal scores of their ranks, with gaps and with weights."""
+    found = {name: normal_scores(declared(name)) for name in ("sizes gaps", "sizes repeats")}
+    return {name: [column[:20] for column in data.columns] for name, data in found.items()}
+
+
+@case("discretize gaps")
+def discretize_gaps() -> object:
+    """Discretize the numbers of a table that also has other kinds, and gaps."""
+    how: dict[str, Any] = {"columns": ["dose", "pressure"], "bins": 3}
+    found = mn.discretize(declared("clinic gaps"), method="frequency", **how)
+    return {**described(found), "cuts": found.cuts}
+
+
+@case("file pack declared")
+def packed_declared() -> object:
+    """Pack tables of every kind with gaps, weights and repeats, and read them back."""
+    found = {}
+    with TemporaryDirectory() as folder:
+        for name in ("clinic gaps", "answers repeats", "sizes gaps"):
+            path = Path(folder) / f"{name}.mnpack"
+            mn.pack(declared(name), path)
+            found[name] = described(mn.read(path))
+    return found

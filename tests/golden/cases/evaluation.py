@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import mnlearn as mn
-from golden.engine import cases_of
-from golden.tables import binary, tiny
+from golden.engine import cases_of, jobs
+from golden.tables import binary, declared, tiny
 from mnlearn import evaluation, graphs
 
 case = cases_of(__name__)
@@ -13,9 +13,9 @@ case = cases_of(__name__)
 @case("evaluate")
 def evaluated() -> object:
     """Measure a learned graph against the truth in every way."""
-    found, truth = mn.learn(binary(), "mpl", n_jobs=1).graph, graphs.grid(3, 4)
-    test = mn.ChiSquare(mn.Counts(binary(), n_jobs=1))
-    score = mn.make_score("mpl", binary(), n_jobs=1)
+    found, truth = mn.learn(binary(), "mpl", n_jobs=jobs()).graph, graphs.grid(3, 4)
+    test = mn.ChiSquare(mn.Counts(binary(), n_jobs=jobs()))
+    score = mn.make_score("mpl", binary(), n_jobs=jobs())
     terms = {"a": [0, 1, 2, 3], "b": [4, 5, 6], "c": [8, 9]}
     trace = mn.learn(tiny(), "gsmn", keep_trace=True).trace
     return {
@@ -31,4 +31,17 @@ def evaluated() -> object:
         "weighted": evaluation.weighted_tests(trace or ()),
         "enrichment": evaluation.enrichment(truth, terms),
         "ev": evaluation.ev_scores(found, truth),
+    }
+
+
+@case("evaluate by declared kinds")
+def evaluated_by_kinds() -> object:
+    """Compare a graph with the independences of rows of every kind with gaps."""
+    data = declared("clinic gaps")
+    found = mn.learn(data, "sep", effort="fast", n_jobs=jobs())
+    truth = mn.NamedGraph(graphs.cycle(8), data.names)
+    test = mn.make_test("mixed", data, n_jobs=jobs())
+    return {
+        "summary": mn.evaluate(found, truth).to_dict(),
+        "accuracy": evaluation.independence_accuracy(found.graph, test, n_triplets=60, seed=1),
     }

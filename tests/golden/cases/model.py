@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import mnlearn as mn
-from golden.engine import cases_of
+from golden.engine import cases_of, jobs
 from golden.records import MODEL, held
-from golden.tables import numbers, survey, tiny
+from golden.tables import columns_of, declared, near_copies, numbers, survey, tiny
 from mnlearn import graphs, model, simulate
 
 case = cases_of(__name__)
@@ -59,7 +59,7 @@ def gaussian_model() -> object:
 @case("model of a learned network", close=True)
 def model_of_learned() -> object:
     """Fit parameters to what a method found."""
-    found = mn.fit_parameters(mn.learn(survey(), "mpl", n_jobs=1), survey())
+    found = mn.fit_parameters(mn.learn(survey(), "mpl", n_jobs=jobs()), survey())
     return {"document": held(found.to_dict(), MODEL), "uai": model.uai_text(found).splitlines()[:4]}
 
 
@@ -85,3 +85,62 @@ def model_files() -> object:
             files = sorted(re.sub("-[0-9a-f]{16}", "", part.name) for part in path.iterdir())
             found[name] = {"files": files, "document": held(again.to_dict(), MODEL)}
     return found
+
+
+# --- Declared kinds, gaps, weights and repeats of rows --------------------------------------------------------------
+
+RINGS = {"clinic": 8, "answers": 7, "ratings": 6, "events": 6, "sizes": 7}
+TARGETS: dict[str, tuple[str, dict[str, Any]]] = {
+    "clinic": ("pain", {"smoker": "yes", "dose": 0.5, "visits": 2}),
+    "answers": ("q2", {"q1": "a", "q3": "b"}),
+    "ratings": ("r2", {"r1": 4, "r3": 2}),
+    "events": ("e2", {"e1": 3, "e3": 0}),
+    "sizes": ("n2", {"n1": 0.5, "n3": -0.25}),
+}
+
+
+def model_of(data: str, **settings: Any) -> object:
+    """Fit a ring to a table of declared kinds, save the model, load it, and predict, impute and sample with it."""
+    table, target = data.partition(" ")[0], TARGETS[data.partition(" ")[0]]
+    found: Any = mn.fit_parameters(graphs.cycle(RINGS[table]), declared(data), **settings)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        found.save(path)
+        again: Any = mn.load_model(path)
+    rows, _ = columns_of(table)
+    holes = {
+        name: [None if (k + x) % 4 == 0 else v for k, v in enumerate(rows[name][:8])] for x, name in enumerate(rows)
+    }
+    return {
+        **fitted(found, rows, *target),
+        "parameters": parameters(again),
+        "imputed": {name: list(column) for name, column in found.impute(holes).items()},
+    }
+
+
+def parameters(found: Any) -> object:
+    """Return all parameters of a model."""
+    if found.kind == "gaussian":
+        return {"mean": found.mean, "scale": found.scale, "precision": found.standard_precision}
+    if found.kind == "discrete":
+        return [[list(factor.variables), factor.log_values.reshape(-1)] for factor in found.network.factors]
+    return found.network
+
+
+for _data in ("clinic", "clinic gaps", "clinic repeats", "ratings", "ratings gaps", "events", "events gaps"):
+    case(f"model {_data}", _data, close=True)(model_of)
+for _data in ("answers", "answers gaps", "answers weights", "answers repeats", "sizes", "sizes gaps", "sizes weights"):
+    case(f"model {_data}", _data, close=True)(model_of)
+case("model canonical answers repeats", "answers repeats", close=True, method="canonical")(model_of)
+
+
+def near_singular(noise: float, method: str) -> object:
+    """Fit a model to a column and its near copy: with a little noise the fit is as it is, with less it is shrunk."""
+    found: Any = mn.fit_parameters(graphs.cycle(7), near_copies(noise), method)
+    return {"document": held(found.to_dict(), MODEL), "parameters": parameters(found)}
+
+
+case("model near copies", 4e-3, "gaussian", close=True)(near_singular)
+case("model nearer copies", 1e-6, "gaussian", close=True)(near_singular)
+case("model near copies mixed", 0.05, "mixed", close=True)(near_singular)
+case("model nearer copies mixed", 0.01, "mixed", close=True)(near_singular)

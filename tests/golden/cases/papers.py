@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import mnlearn as mn
-from golden.engine import cases_of
+from golden.engine import cases_of, jobs
 from golden.tables import small, tiny
 from mnlearn import evaluation, graphs, optimize
 
@@ -74,7 +74,7 @@ def problems() -> object:
 @case("evaluate landscape")
 def landscape() -> object:
     """Score all graphs of five variables, and learn a directed network."""
-    score = mn.make_score("mpl", tiny(), n_jobs=1)
+    score = mn.make_score("mpl", tiny(), n_jobs=jobs())
     found = evaluation.landscape(score, graphs.cycle(5), marked={"empty": mn.Graph.empty(5)})
     directed = evaluation.learn_directed(small())
     return {

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import mnlearn as mn
-from golden.engine import cases_of
+from golden.engine import cases_of, jobs
 from golden.records import SCORE, held
 from golden.tables import as_dataset, tiny
 from mnlearn import graphs
@@ -22,8 +22,8 @@ def scored(data: str, score: str, **settings: Any) -> object:
     """Score three fixed graphs and list the parts of one of them."""
     table = as_dataset(data)
     fixed = {"ring": graphs.cycle(table.n_variables), "star": graphs.star(table.n_variables)}
-    values = {name: mn.score(table, graph, score, n_jobs=1, **settings) for name, graph in fixed.items()}
-    judge = mn.make_score(score, table, n_jobs=1, **settings)
+    values = {name: mn.score(table, graph, score, n_jobs=jobs(), **settings) for name, graph in fixed.items()}
+    judge = mn.make_score(score, table, n_jobs=jobs(), **settings)
     return {
         "values": {name: value.value for name, value in values.items()},
         "terms": held(values["ring"].to_dict(), SCORE),
@@ -47,5 +47,18 @@ def all_graphs() -> object:
     data = tiny().select(["v0", "v1", "v2", "v3"])
     pairs = list(combinations(range(4), 2))
     every = [mn.Graph(4, [pair for k, pair in enumerate(pairs) if bits >> k & 1]) for bits in range(64)]
-    judges = {name: mn.make_score(name, data, n_jobs=1) for name in SCORES}
+    judges = {name: mn.make_score(name, data, n_jobs=jobs()) for name in SCORES}
     return {name: np.array([judge(graph) for graph in every]) for name, judge in judges.items()}
+
+
+# --- Declared kinds, gaps, weights and repeats of rows --------------------------------------------------------------
+
+for _score in ("evidence", "ebic"):
+    for _data in ("clinic", "clinic repeats", "ratings", "events"):
+        case(f"score {_score} {_data}", _data, _score)(scored)
+for _score in ("ib", "bjp"):
+    case(f"score {_score} answers gaps", "answers gaps", _score)(scored)
+    case(f"score {_score} sizes gaps", "sizes gaps", _score)(scored)
+for _score in ("mpl", "pic", "evidence"):
+    case(f"score {_score} answers repeats", "answers repeats", _score)(scored)
+case("score evidence sizes repeats", "sizes repeats", "evidence")(scored)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from golden.engine import cases_of
+from golden.engine import cases_of, jobs
 from golden.records import contents
+from golden.tables import declared
 from mnlearn import graphs, simulate
 
 case = cases_of(__name__)
@@ -16,7 +17,7 @@ NAMED_CONTINUOUS = ("gaussian", "partial:correlation=0.2")
 
 def simulated(network: str, distribution: str | None, **settings: Any) -> object:
     """Simulate rows by name."""
-    made = simulate.simulate(network, distribution, n_rows=120, seed=11, n_jobs=1, **settings)
+    made = simulate.simulate(network, distribution, n_rows=120, seed=11, n_jobs=jobs(), **settings)
     return {**contents(made.data), "truth": made.truth.graph, "names": made.truth.names, "converged": made.converged}
 
 
@@ -45,7 +46,7 @@ def samplers() -> object:
     plan = simulate.GibbsPlan(chains=2, burn_in=40, thin=2)
     settings: dict[str, Any] = {"cards": (2,) * 8, "n_updates": 16, "n_threads": 1}
     return {
-        "gibbs": simulate.sample_gibbs(network, 80, 5, plan, n_jobs=1),
+        "gibbs": simulate.sample_gibbs(network, 80, 5, plan, n_jobs=jobs()),
         "gibbs in two threads": simulate.sample_gibbs(network, 80, 5, plan, n_jobs=2),
         "exact": codes,
         "conditional": simulate.sample_markovian(graphs.cycle(8), codes, 60, 6, **settings),
@@ -68,3 +69,21 @@ def probabilities() -> object:
         "precision": gaussian.precision,
         "rows": gaussian.sample(6, 4),
     }
+
+
+# --- Several kinds and gaps -----------------------------------------------------------------------------------------
+
+
+@case("simulate gaps")
+def gaps() -> object:
+    """Remove values at random and by the values of other columns."""
+    data = declared("clinic")
+    random, dependent = simulate.random_gaps(data, 0.1, 3), simulate.dependent_gaps(data, 4)
+    return {
+        "random": [random.observed(name) for name in data.names],
+        "dependent": [dependent.observed(name) for name in data.names],
+    }
+
+
+for _law in ("ordinal", "latent", "mixed"):
+    case(f"simulate {_law}", "cycle:n=6", _law)(simulated)
