@@ -26,7 +26,7 @@ from functools import partial
 from hashlib import sha256
 from math import isclose
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -51,22 +51,31 @@ class Case(NamedTuple):
 
 
 CASES: dict[str, Case] = {}
+Compute = TypeVar("Compute", bound=Callable[..., object])
 
 
-def cases_of(module: str) -> Callable[..., Any]:
-    """Return the function that registers the cases of a module, `case(name, *arguments, close=False, **settings)`."""
-    package = module.rpartition(".")[2]
+class Cases(NamedTuple):
+    """The cases of one package."""
 
-    def case(name: str, *arguments: object, close: bool = False, **settings: object) -> Callable[..., Any]:
-        def register(function: Callable[..., object]) -> Callable[..., object]:
+    package: str
+
+    def __call__(
+        self, name: str, *arguments: object, close: bool = False, **settings: object
+    ) -> Callable[[Compute], Compute]:
+        """Register a function, with arguments, as a golden case."""
+
+        def register(function: Compute) -> Compute:
             if name in CASES:
                 raise ValueError(f"two cases named {name}")
-            CASES[name] = Case(package, partial(function, *arguments, **settings), close)
+            CASES[name] = Case(self.package, partial(function, *arguments, **settings), close)
             return function
 
         return register
 
-    return case
+
+def cases_of(module: str) -> Cases:
+    """Return the cases of the package that a module is named after."""
+    return Cases(module.rpartition(".")[2])
 
 
 # --- Encoding -------------------------------------------------------------------------------------------------------

@@ -188,5 +188,5 @@ def declared(name: str) -> Dataset:
 def near_copies(noise: float) -> Dataset:
     """Return numbers of which the second is the first but for a little noise."""
     columns = {name: np.array(column) for name, column in number_columns(120, 26).items()}
-    copied = {**columns, "n1": columns["n0"] + noise * columns["n6"]}
-    return mn.read(copied, types="continuous")
+    copied = columns["n0"] + noise * np.random.default_rng(27).standard_normal(120)
+    return mn.read({**columns, "n1": copied}, types="continuous")

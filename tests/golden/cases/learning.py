@@ -58,13 +58,18 @@ def groups() -> object:
 # --- Candidates, screens, blankets ----------------------------------------------------------------------------------
 
 NEAR = [("q0", "q1"), ("q1", "q2"), ("q2", "q3"), ("q3", "q4"), ("q0", "q3"), ("q5", "q6"), ("q1", "q4")]
+RING = mn.NamedGraph(graphs.cycle(7), tuple(f"q{x}" for x in range(7)))
 CANDIDATES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "pairs sep": ("answers", "sep", {"candidates": NEAR}),
     "pairs pc": ("answers gaps", "pc", {"candidates": NEAR}),
     "pairs gsmn": ("answers", "gsmn", {"candidates": NEAR, "keep_trace": True}),
     "pairs mpl": ("answers", "mpl", {"candidates": NEAR}),
     "dict hillclimb": ("answers", "hillclimb", {"candidates": {"q0": ["q1", "q3"], "q5": ["q6"]}}),
-    "named graph ib": ("answers", "ib", {"candidates": mn.NamedGraph(graphs.cycle(7), [f"q{x}" for x in range(7)])}),
+    "named graph ib": (
+        "answers",
+        "ib",
+        {"candidates": RING},
+    ),
     "screen sep": ("binary", "sep", {"candidates": "screen", "k": 3}),
     "screen sep without rescans": ("states", "sep", {"candidates": "screen", "k": 2, "rescans": False}),
     "screen sep clinic": ("clinic gaps", "sep", {"candidates": "screen", "k": 3}),

@@ -134,13 +134,13 @@ for _data in ("answers", "answers gaps", "answers weights", "answers repeats", "
 case("model canonical answers repeats", "answers repeats", close=True, method="canonical")(model_of)
 
 
-def near_singular(noise: float, method: str) -> object:
+def near_singular(noise: float, method: Any, **settings: Any) -> object:
     """Fit a model to a column and its near copy: with a little noise the fit is as it is, with less it is shrunk."""
-    found: Any = mn.fit_parameters(graphs.cycle(7), near_copies(noise), method)
+    found: Any = mn.fit_parameters(graphs.cycle(7), near_copies(noise), method, **settings)
     return {"document": held(found.to_dict(), MODEL), "parameters": parameters(found)}
 
 
 case("model near copies", 4e-3, "gaussian", close=True)(near_singular)
 case("model nearer copies", 1e-6, "gaussian", close=True)(near_singular)
-case("model near copies mixed", 0.05, "mixed", close=True)(near_singular)
-case("model nearer copies mixed", 0.01, "mixed", close=True)(near_singular)
+case("model near copies mixed", 0.02, "mixed", close=True)(near_singular)
+case("model near copies mixed shrunk", 0.04, "mixed", close=True, ridge=0.01)(near_singular)

@@ -88,7 +88,7 @@ def loaded() -> object:
 def columns_of_every_output() -> object:
     """List the columns and fields of tables, documents, files and the summary: all of them, here alone."""
     found = mn.learn(binary(), "sep", keep_pairs=True, n_jobs=jobs()).bootstrap(3, n_jobs=jobs())
-    intervals = found.intervals(3, n_jobs=jobs())
+    intervals = found.intervals(3, relearn=False, n_jobs=jobs())
     grouped = mn.compare_groups(survey(), "night_shifts", "mpl", n_permutations=2, n_jobs=jobs())
     model = mn.fit_parameters(found, binary())
     a, b = found.names[:2]
@@ -116,7 +116,7 @@ def columns_of_every_output() -> object:
         "predictability": found.predictability(2, frame="pyarrow"),
         "intervals": intervals.edges("pyarrow"),
         "intervals of centralities": intervals.centrality("pyarrow"),
-        "stability": found.stability(28, n_jobs=jobs()).table("pyarrow"),
+        "stability": found.stability(28, relearn=False, n_jobs=jobs()).table("pyarrow"),
         "edges of groups": grouped.edges("pyarrow"),
         "tests of groups": grouped.tests("pyarrow"),
         "centralities of groups": grouped.centrality("pyarrow"),
@@ -218,15 +218,15 @@ def central() -> object:
 def intervals(data: str, n_samples: int, **settings: Any) -> object:
     """Draw rows, and return the intervals of weights and centralities, and tests of two differences."""
     found = network(data, "sep").intervals(n_samples, seed=5, n_jobs=jobs(), **settings)
-    edges, first = found.edges("pyarrow"), found.learned.graph.edges
-    named = [tuple(found.learned.names[x] for x in edge) for edge in (first[0], first[1])]
+    edges, first, names = found.edges("pyarrow"), found.learned.graph.edges, found.learned.names
+    one, other = [(names[u], names[v]) for u, v in first[:2]]
     return {
         "pairs": [edges["u"].to_pylist(), edges["v"].to_pylist(), edges["edge"].to_pylist()],
         "frequency": edges["frequency"].to_pylist(),
         "intervals": {name: edges[name].to_pylist() for name in ("weight", "mean", "low", "high")},
         "centralities": columns(found.centrality("pyarrow")),
         "sampling": [found.sampling, found.level, found.relearn, found.done],
-        "statistics": found.difference_test(*named)._asdict(),
+        "statistics": found.difference_test(one, other)._asdict(),
     }
 
 
