@@ -30,7 +30,9 @@ def chosen(words: list[str]) -> list[str]:
     known = {*CASES, *(case.package for case in CASES.values())}
     for word in words:
         if word not in known:
-            raise SystemExit(f"{word!r} is no package or case; the nearest are {get_close_matches(word, known)}.")
+            raise SystemExit(
+                f"{word!r} is neither a package nor a case; the nearest are {get_close_matches(word, known)}."
+            )
     return [name for name, case in sorted(CASES.items()) if not words or {name, case.package} & {*words}]
 
 

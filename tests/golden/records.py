@@ -1,4 +1,4 @@
-"""What golden cases hold of networks and data sets."""
+"""Parts of networks and data sets that golden cases hold."""
 
 from __future__ import annotations
 

@@ -185,6 +185,14 @@ def declared(name: str) -> Dataset:
 
 
 @cache
+def one_factor() -> Dataset:
+    """Return numbers that are one number with little noise: their precision is nearly singular."""
+    random = np.random.default_rng(28)
+    shared = random.standard_normal(40)
+    return mn.read({f"n{x}": shared + 0.05 * random.standard_normal(40) for x in range(5)}, types="continuous")
+
+
+@cache
 def near_copies(noise: float) -> Dataset:
     """Return numbers of which the second is the first but for a little noise."""
     columns = {name: np.array(column) for name, column in number_columns(120, 26).items()}

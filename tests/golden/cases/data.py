@@ -160,7 +160,7 @@ def read_parts() -> object:
     }
 
 
-@case("read gaps in numbers")
+@case("read gaps in numbers", close=True)
 def read_gaps() -> object:
     """Count gaps and test whether they depend on other variables."""
     return {name: mn.missingness(declared(f"{name} gaps")) for name in ("clinic", "answers")}

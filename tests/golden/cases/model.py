@@ -8,11 +8,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 import mnlearn as mn
 from golden.engine import cases_of, jobs
 from golden.records import MODEL, held
-from golden.tables import columns_of, declared, near_copies, numbers, survey, tiny
+from golden.tables import columns_of, declared, near_copies, numbers, one_factor, survey, tiny
 from mnlearn import graphs, model, simulate
+from mnlearn.data import Dataset
 
 case = cases_of(__name__)
 
@@ -134,13 +137,26 @@ for _data in ("answers", "answers gaps", "answers weights", "answers repeats", "
 case("model canonical answers repeats", "answers repeats", close=True, method="canonical")(model_of)
 
 
-def near_singular(noise: float, method: Any, **settings: Any) -> object:
-    """Fit a model to a column and its near copy: with a little noise the fit is as it is, with less it is shrunk."""
-    found: Any = mn.fit_parameters(graphs.cycle(7), near_copies(noise), method, **settings)
+def near_singular(data: Dataset, graph: mn.Graph, method: Any, **settings: Any) -> object:
+    """Fit a model to nearly singular numbers: as they are, or shrunk where they are too near."""
+    found: Any = mn.fit_parameters(graph, data, method, **settings)
     return {"document": held(found.to_dict(), MODEL), "parameters": parameters(found)}
 
 
-case("model near copies", 4e-3, "gaussian", close=True)(near_singular)
-case("model nearer copies", 1e-6, "gaussian", close=True)(near_singular)
-case("model near copies mixed", 0.02, "mixed", close=True)(near_singular)
-case("model near copies mixed shrunk", 0.04, "mixed", close=True, ridge=0.01)(near_singular)
+case("model near copies", near_copies(4e-3), graphs.cycle(7), "gaussian", close=True)(near_singular)
+case("model nearer copies", near_copies(1e-6), graphs.cycle(7), "gaussian", close=True)(near_singular)
+case("model one factor", one_factor(), mn.Graph.complete(5), "gaussian", close=True)(near_singular)
+
+
+@case("model one factor mixed", close=True)
+def one_factor_mixed() -> object:
+    """Fit regressions to nearly singular numbers: their partial correlations are shrunk to a definite precision.
+
+    The regressions stop before the correlations themselves are sure to 1e-9; their largest eigenvalue is.
+    """
+    found = mn.fit_parameters(mn.Graph.complete(5), one_factor(), "mixed", ridge=0.1)
+    partial = np.zeros((5, 5))
+    for edge in found.strengths():
+        u, v = found.names.index(edge.u), found.names.index(edge.v)
+        partial[u, v] = partial[v, u] = edge.strength * (edge.sign or 1)
+    return {"largest eigenvalue": np.linalg.eigvalsh(partial)[-1], "edges": found.graph}

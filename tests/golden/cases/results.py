@@ -1,4 +1,4 @@
-"""What a learned network gives: samples, explanations, comparisons, files."""
+"""Learned networks: samples, explanations, comparisons, files."""
 
 from __future__ import annotations
 
