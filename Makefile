@@ -26,6 +26,7 @@ SEED  ?= $(shell date +%s)
 TESTS_OF_WHEELS ?= tests/golden/test_results.py tests/statistics/test_counts.py tests/contracts/test_invariances.py
 
 .PHONY: demo test test-slow test-full test-browser screenshot lint check check-release sanitize fuzz bench docs clean help compile-only soak
+.PHONY: reproduce-small
 .PHONY: wheel test-wheel test-lowest test-newest test-pythons test-portable test-clang test-device test-pgmpy test-r test-aarch64 test-bits
 
 help:
@@ -52,6 +53,7 @@ help:
 	@echo "make sanitize   the tests of the native core, built with AddressSanitizer and UBSan"
 	@echo "make fuzz    randomly changed files for every reader, FUZZ_SECONDS=60 each; SANITIZE=1 as in make sanitize"
 	@echo "make bench   speed and memory, as ratios to something simple in the same run"
+	@echo "make reproduce-small   one cell of every published experiment, the same as before; DATA=../shared/data"
 	@echo "make wheel   a wheel and a source distribution into dist, checked"
 	@echo "make test-wheel     both, installed and tested in environments of their own"
 	@echo "make docs    the documentation, its examples run, into docs/_build/html"
@@ -156,6 +158,11 @@ bench: $(VENV)/benchmarking
 	$(BIN)/python benchmarks/limits.py
 	$(BIN)/python benchmarks/moments.py
 	$(BIN)/python benchmarks/reading.py
+
+# Experiments that need the folder of the data are left out without it. FIGURES=--write writes the expected figures.
+DATA ?= ../shared/data
+reproduce-small: $(VENV)/developing
+	$(BIN)/python -m mnlearn.experiments.small tests/experiments/reference/small.txt --data $(DATA) $(FIGURES)
 
 wheel: $(VENV)/packaging
 	.ci/wheel build $(BIN)/python
