@@ -2,7 +2,8 @@
 
 `python -m mnlearn.experiments.small FILE` computes the cells, prints them, and fails with the lines that differ from
 the file; `--write` writes the file. It checks changes that must leave the experiments as they are. Times and memory
-are left out; real numbers have six digits, since other processors may round the last bits otherwise.
+are left out; real numbers have six digits, since other processors may round the last bits otherwise. The searches of
+`mbs-*` follow even the last bits of matrix products: a BLAS without fused multiplication has other figures.
 """
 
 from __future__ import annotations
