@@ -154,15 +154,15 @@ fuzz: $(VENV)/developing
 	$(if $(SANITIZE),.ci/sanitize $(BIN)/python,PYTHONPATH=tests $(BIN)/python) -m fuzz --seconds $(FUZZ_SECONDS) $(FUZZ)
 
 bench: $(VENV)/benchmarking
-	$(BIN)/python benchmarks/counting.py
-	$(BIN)/python benchmarks/limits.py
-	$(BIN)/python benchmarks/moments.py
-	$(BIN)/python benchmarks/reading.py
+	$(BIN)/python papers/benchmarks/counting.py
+	$(BIN)/python papers/benchmarks/limits.py
+	$(BIN)/python papers/benchmarks/moments.py
+	$(BIN)/python papers/benchmarks/reading.py
 
 # Experiments that need the folder of the data are left out without it. FIGURES=--write writes the expected figures.
 DATA ?= ../shared/data
 reproduce-small: $(VENV)/developing
-	$(BIN)/python -m mnlearn.experiments.small tests/experiments/reference/small.txt --data $(DATA) $(FIGURES)
+	$(BIN)/python -m mnlearn_papers.small papers/tests/experiments/reference/small.txt --data $(DATA) $(FIGURES)
 
 wheel: $(VENV)/packaging
 	.ci/wheel build $(BIN)/python

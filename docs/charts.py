@@ -62,17 +62,17 @@ def many_variables() -> str:
 
 def reproduction() -> str:
     """Every published figure against that of mnlearn, from the summaries in reproduction/runs."""
-    from mnlearn.experiments.catalogue import REPRODUCTIONS
-    from mnlearn.experiments.reproduction_page import draw_figures
-    from mnlearn.experiments.summaries import all_figures
+    from mnlearn_papers.catalogue import REPRODUCTIONS
+    from mnlearn_papers.reproduction_page import draw_figures
+    from mnlearn_papers.summaries import all_figures
 
     return draw_figures(REPRODUCTIONS, all_figures(RUNS))
 
 
 def accuracy() -> str:
     """Errors of every method relative to the best one over all cells, from accuracy/held-out.csv."""
-    from mnlearn.experiments.accuracy_page import read_errors
-    from mnlearn.experiments.accuracy_profile import draw_profiles
+    from mnlearn_papers.accuracy_page import read_errors
+    from mnlearn_papers.accuracy_profile import draw_profiles
 
     return draw_profiles(read_errors(DOCS / "accuracy" / "held-out.csv"))
 

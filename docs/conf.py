@@ -126,8 +126,8 @@ register_plugin("pybtex.style.formatting", "by_key", _ByKey)
 
 def _write_tables(app: Any) -> None:
     """Write the tables of the pages on reproduction and accuracy from the figures of the runs."""
-    from mnlearn.experiments.accuracy_page import page, read_errors
-    from mnlearn.experiments.summaries import write_tables
+    from mnlearn_papers.accuracy_page import page, read_errors
+    from mnlearn_papers.summaries import write_tables
 
     docs = Path(app.srcdir)
     folder, battery = docs / "reproduction", docs / "generated" / "accuracy" / "held-out.md"

@@ -329,8 +329,8 @@ def warm_up() -> None:
     """Load what the commands use, before the first fork."""
 
     import mnlearn.learning
-    import mnlearn.optimize
     import mnlearn.visual.report  # noqa: F401
+    import mnlearn_papers.optimize
 
     gc.freeze()
 

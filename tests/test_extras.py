@@ -84,7 +84,7 @@ sys.meta_path = [Installed if finder is PathFinder else finder for finder in sys
 import numpy as np, pyarrow as pa, pyarrow.parquet as pq
 import mnlearn as mn
 from mnlearn.cli import main
-from mnlearn.evaluation import learn_directed
+from mnlearn_papers.directed import learn_directed
 from mnlearn.simulate import read_bif
 
 columns = {{"a": [0, 1, 1, 0] * 20, "b": [0, 1, 1, 1] * 20, "c": [0, 0, 1, 1] * 20}}

@@ -16,7 +16,7 @@ import mnlearn as mn
 from mnlearn._atomic_files import lock, only_user
 from mnlearn.data import _positions
 from mnlearn.errors import FileError
-from mnlearn.experiments import mbs09_enrichment
+from mnlearn_papers import mbs09_enrichment
 
 
 class Locks(ModuleType):

@@ -10,10 +10,10 @@ from types import ModuleType
 
 import pytest
 
-from mnlearn.experiments.learners import recorded_times
-from mnlearn.experiments.learners_page import draw_times
-from mnlearn.experiments.page import fill_page
-from mnlearn.experiments.summaries import recorded_figures
+from mnlearn_papers.learners import recorded_times
+from mnlearn_papers.learners_page import draw_times
+from mnlearn_papers.page import fill_page
+from mnlearn_papers.summaries import recorded_figures
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS, SOURCE = ROOT / "docs", ROOT / "src" / "mnlearn"

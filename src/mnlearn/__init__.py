@@ -151,7 +151,7 @@ __version__ = "0.1.0"
 # first used, from the first of these packages that lists it. Those that import most come last; the last needs an extra.
 _PACKAGES = (
     *("errors", "data", "graphs", "statistics", "independence", "scores", "algorithms", "learning", "results"),
-    *("model", "evaluation", "simulate", "visual", "optimize", "estimators"),
+    *("model", "evaluation", "simulate", "visual", "estimators"),
 )
 
 if not TYPE_CHECKING:

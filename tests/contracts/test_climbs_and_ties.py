@@ -17,9 +17,9 @@ from mnlearn.algorithms import IBMAPHC, Exhaustive, HillClimb
 from mnlearn.data import Dataset
 from mnlearn.graphs import Graph
 from mnlearn.independence import BayesianTest
-from mnlearn.optimize import MutualInformationStructure
 from mnlearn.scores import MPL, PIC, BJPScore, IBScore
 from mnlearn.statistics import Counts
+from mnlearn_papers.optimize import MutualInformationStructure
 
 Codes = list[NDArray[np.uint8]]
 SCORES: dict[str, Callable[[Counts], Any]] = {

@@ -11,11 +11,11 @@ import pytest
 
 from mnlearn.algorithms import IBMAPHC, MBS, Exhaustive, HillClimb, TwoPhase
 from mnlearn.errors import InputError
-from mnlearn.evaluation import landscape
 from mnlearn.graphs import Graph
 from mnlearn.protocols import FloatArray, Indices, LogOdds, VarSet
 from mnlearn.scores import BJPScore, IBScore
 from mnlearn.scores._local import Decomposed
+from mnlearn_papers.landscape import landscape
 
 CLIMBS = [
     *(HillClimb(), HillClimb(tabu=2, patience=5), HillClimb(swaps=True, restarts=4)),

@@ -15,24 +15,31 @@ import mnlearn as mn
 from mnlearn import parallel
 from mnlearn.algorithms import PC
 from mnlearn.errors import InputError
-from mnlearn.experiments.accuracy import Battery
-from mnlearn.experiments.experiment import Experiment, run_experiment
-from mnlearn.experiments.reproduction import Request
 from mnlearn.graphs import path
 from mnlearn.independence import MixedTest, PartialCorrelation
-from mnlearn.optimize import MarkovEDA, critical_population, maximize, onemax, success
 from mnlearn.simulate import sample, simulate
 from mnlearn.simulate.factors import agreement_factors
 from mnlearn.simulate.gibbs import sample_gibbs
 from mnlearn.statistics import MixedLikelihoods, ShardedCounts, TestwiseMoments, kernels
+from mnlearn_papers.accuracy import Battery
+from mnlearn_papers.experiment import Experiment, run_experiment
+from mnlearn_papers.optimize import MarkovEDA, critical_population, maximize, onemax, success
+from mnlearn_papers.reproduction import Request
 
 from references.gaps import with_gaps
 
 WORDS = "None or −1 for all cores, else that many. Any number gives the same result."
 ROOMS = (
     *("mnlearn", "mnlearn.parallel", "mnlearn.statistics", "mnlearn.simulate", "mnlearn.evaluation"),
-    *("mnlearn.experiments.experiment", "mnlearn.experiments.reproduction", "mnlearn.experiments.accuracy"),
-    *("mnlearn.optimize", "mnlearn.estimators", "mnlearn.results", "mnlearn.data", "mnlearn.model", "mnlearn.learning"),
+    *("mnlearn_papers.experiment", "mnlearn_papers.reproduction", "mnlearn_papers.accuracy"),
+    *(
+        "mnlearn_papers.optimize",
+        "mnlearn.estimators",
+        "mnlearn.results",
+        "mnlearn.data",
+        "mnlearn.model",
+        "mnlearn.learning",
+    ),
 )
 
 
@@ -137,21 +144,21 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 }
 SLOW: dict[str, Callable[[Any], Any]] = {  # what they find is the same for any number: see the tests of each
     "mnlearn.statistics.sharded.ShardedCounts": lambda n: ShardedCounts(None, ["nowhere.mnpack"], n_jobs=n),
-    "mnlearn.experiments.experiment.run_experiment": lambda n: run_experiment(
-        Experiment("none", {}, {}), [5], 1, n_jobs=n
-    ),
-    "mnlearn.experiments.reproduction.Request": lambda n: Request(n_jobs=n),
-    "mnlearn.experiments.accuracy.Battery.run": lambda n: Battery(
+    "mnlearn_papers.experiment.run_experiment": lambda n: run_experiment(Experiment("none", {}, {}), [5], 1, n_jobs=n),
+    "mnlearn_papers.reproduction.Request": lambda n: Request(n_jobs=n),
+    "mnlearn_papers.accuracy.Battery.run": lambda n: Battery(
         "development", {"nothing": nothing}, sizes=(250,), draws=1, only=("parity",)
     ).run(n_jobs=n),
-    "mnlearn.optimize.critical.critical_population": lambda n: critical_population(onemax(5), MarkovEDA(), n_jobs=n),
-    "mnlearn.optimize.critical.success": lambda n: success(onemax(5), MarkovEDA(), runs=2, n_jobs=n),
-    "mnlearn.optimize.driver.maximize": lambda n: maximize(onemax(5), seed=1, n_jobs=n),
+    "mnlearn_papers.optimize.critical.critical_population": lambda n: critical_population(
+        onemax(5), MarkovEDA(), n_jobs=n
+    ),
+    "mnlearn_papers.optimize.critical.success": lambda n: success(onemax(5), MarkovEDA(), runs=2, n_jobs=n),
+    "mnlearn_papers.optimize.driver.maximize": lambda n: maximize(onemax(5), seed=1, n_jobs=n),
 }
 
 
 def test_nobody_who_takes_it_is_left_out() -> None:
-    assert set(FOUND) | {"mnlearn.optimize.driver.maximize"} == set(CALLS) | set(SLOW)
+    assert set(FOUND) | {"mnlearn_papers.optimize.driver.maximize"} == set(CALLS) | set(SLOW)
 
 
 def test_every_docstring_describes_it_in_the_same_words() -> None:

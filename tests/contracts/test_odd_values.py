@@ -17,10 +17,12 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
-from mnlearn import evaluation, graphs, learning, model, optimize, simulate
+from mnlearn import evaluation, graphs, learning, model, simulate
 from mnlearn.data import write_data
 from mnlearn.errors import MnlearnError
 from mnlearn.statistics import Counts
+from mnlearn_papers import landscape as landscapes
+from mnlearn_papers import optimize
 
 Call = tuple[Callable[..., object], dict[str, Any]]
 
@@ -330,8 +332,8 @@ def measures() -> Iterator[tuple[str, Call]]:
     oracle = mn.SeparationOracle(GRAPH)
     yield "independence_accuracy", with_defaults(evaluation.independence_accuracy, graph=GRAPH, test=oracle, **asked)
     local = mn.MPL(Counts(dataset, n_jobs=1))
-    yield "landscape", with_defaults(evaluation.landscape, score=local)
-    yield "sample_landscape", with_defaults(evaluation.sample_landscape, score=local, center=GRAPH, seed=1)
+    yield "landscape", with_defaults(landscapes.landscape, score=local)
+    yield "sample_landscape", with_defaults(landscapes.sample_landscape, score=local, center=GRAPH, seed=1)
 
 
 def problems() -> Iterator[tuple[str, Call]]:

@@ -10,8 +10,8 @@ import pytest
 
 import mnlearn as mn
 from mnlearn.errors import DataError, InputError
-from mnlearn.optimize import problem_named
 from mnlearn.simulate import BayesianNetwork
+from mnlearn_papers.optimize import problem_named
 
 CODES = np.random.default_rng(1).integers(0, 2, size=(60, 3))
 MASK = np.zeros(CODES.shape, dtype=bool)

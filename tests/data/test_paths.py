@@ -18,8 +18,8 @@ from mnlearn.cli.app import main
 from mnlearn.data import csv as csv_reader
 from mnlearn.data import csv_errors, parquet
 from mnlearn.errors import DataError, FileError, InputError, MnlearnError
-from mnlearn.optimize import max_sat, problem_named
 from mnlearn.simulate import read_bif
+from mnlearn_papers.optimize import max_sat, problem_named
 
 READERS: dict[str, tuple[Callable[[Any], object], str]] = {
     "csv": (mn.read, "t.csv"),

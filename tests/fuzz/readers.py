@@ -27,11 +27,11 @@ from mnlearn.graphs.graph import Graph
 from mnlearn.graphs.named import NamedGraph
 from mnlearn.model import fit
 from mnlearn.model.files import load_model
-from mnlearn.optimize import maximize
-from mnlearn.optimize.satisfiability import max_sat
 from mnlearn.results import screened
 from mnlearn.simulate import read_bif
 from mnlearn.statistics import Counts, kernels
+from mnlearn_papers.optimize import maximize
+from mnlearn_papers.optimize.satisfiability import max_sat
 
 Case: TypeAlias = Mapping[str, bytes]  # files of a folder by name
 METHODS = ("mpl", "sep", "gsmn", "pc", "ib", "mbs")

@@ -14,9 +14,9 @@ from scipy.special import gammaln
 
 import mnlearn as mn
 from mnlearn.data import Dataset
-from mnlearn.learning import structure_learner
 from mnlearn.protocols import ExplainedTest, VarSet
 from mnlearn.simulate import example
+from mnlearn_papers.named import structure_learner
 
 from references import counts as reference
 

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from mnlearn.errors import InputError
-from mnlearn.experiments.experiment import generator_of
 from mnlearn.simulate import ExpressionNetwork, random_expression_network
+from mnlearn_papers.experiment import generator_of
 
 CASCADE = ExpressionNetwork(regulators=[(), (0,), (1,)], activates=[(), (True,), (False,)])
 

@@ -13,15 +13,15 @@ import pytest
 
 import mnlearn.visual.canvas
 from mnlearn.errors import FileError, InputError, MissingDependencyError, UnknownNameError
-from mnlearn.experiments.experiment import Row
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import Result
 from mnlearn.results import Learned
 from mnlearn.statistics.edge_weights import EdgeWeights
-from mnlearn.visual import KINDS, draw, plot_experiment
-from mnlearn.visual.experiments import summarised
+from mnlearn.visual import KINDS, draw
 from mnlearn.visual.figure_data import SIGN_COLORS, figure_data_of, measures, relative_strengths, shown_name
 from mnlearn.visual.heatmap import cell_colors, cell_size, enlarged_cells
+from mnlearn_papers.experiment import Row
+from mnlearn_papers.figures import plot_experiment, summarised
 from profiles import few
 
 GRAPH = Graph(5, [(0, 1), (1, 2), (0, 2), (2, 3)])

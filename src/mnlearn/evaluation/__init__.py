@@ -1,7 +1,5 @@
 """Evaluation of learned graphs: metrics, calibration, landscapes, directed refinement."""
 
-from mnlearn.evaluation.directed import DirectedNetwork, learn_directed
-from mnlearn.evaluation.landscape import Landscape, landscape, sample_landscape
 from mnlearn.evaluation.metrics import (
     Confusion,
     Evaluation,
@@ -24,10 +22,8 @@ __all__ = [
     "KINDS",
     "Accuracy",
     "Confusion",
-    "DirectedNetwork",
     "Enrichment",
     "Evaluation",
-    "Landscape",
     "SubgraphScore",
     "Triplet",
     "align",
@@ -40,12 +36,9 @@ __all__ = [
     "hamming",
     "independence_accuracy",
     "irregularity",
-    "landscape",
-    "learn_directed",
     "normalized_hamming",
     "precision",
     "recall",
-    "sample_landscape",
     "sample_triplets",
     "score_gap",
     "success_rate",

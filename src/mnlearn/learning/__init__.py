@@ -6,7 +6,6 @@ if TYPE_CHECKING:
     from mnlearn.learning.api import GraphScore, ScoreTerm, fit_parameters, learn, load, score
     from mnlearn.learning.comparison import MethodResult, compare
     from mnlearn.learning.custom import CustomScore, CustomTest
-    from mnlearn.learning.experiments import NamedMethod, NamedSource, experiment, structure_learner
     from mnlearn.learning.groups import compare_groups
     from mnlearn.learning.inputs import load_data
     from mnlearn.learning.one_target import BLANKET_METHODS, blanket
@@ -28,8 +27,6 @@ __all__ = [
     "Estimate",
     "GraphScore",
     "MethodResult",
-    "NamedMethod",
-    "NamedSource",
     "ScoreTerm",
     "SizeAccuracy",
     "TestResult",
@@ -38,7 +35,6 @@ __all__ = [
     "compare",
     "compare_groups",
     "dependences",
-    "experiment",
     "fit_parameters",
     "independence_test",
     "learn",
@@ -50,7 +46,6 @@ __all__ = [
     "method_settings",
     "score",
     "screen",
-    "structure_learner",
     "validate",
 ]
 
@@ -58,7 +53,7 @@ if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
     _MODULES = (
-        *("api", "spec", "registry", "inputs", "pairs", "groups", "comparison", "experiments", "validation"),
+        *("api", "spec", "registry", "inputs", "pairs", "groups", "comparison", "validation"),
         *("custom", "one_target", "screens"),
     )
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

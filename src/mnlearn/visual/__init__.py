@@ -2,7 +2,6 @@
 
 from mnlearn.visual.canvas import FORMATS, check_picture_path, save_figure
 from mnlearn.visual.comparison import plot_difference, plot_side_by_side
-from mnlearn.visual.experiments import plot_experiment, plot_landscape
 from mnlearn.visual.network import KINDS, draw
 
 __all__ = [
@@ -11,8 +10,6 @@ __all__ = [
     "check_picture_path",
     "draw",
     "plot_difference",
-    "plot_experiment",
-    "plot_landscape",
     "plot_side_by_side",
     "save_figure",
 ]

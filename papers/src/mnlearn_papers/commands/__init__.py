@@ -1,0 +1,1 @@
+"""The commands `mnlearn reproduce`, `mnlearn bench` and `mnlearn optimize`."""
