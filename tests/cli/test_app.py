@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import logging
+import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Annotated, Any
 
 import pytest
 
 import mnlearn
 import mnlearn.learning.pairs
+from mnlearn.cli.console import say
+from mnlearn.cli.options import flag
 
 COMMANDS = ["test", "info", "convert", "demo"]
 
@@ -31,6 +36,37 @@ def test_help_of_a_command_has_examples(run: Any, command: str) -> None:
     assert "--json" in shown.out
     assert "--debug" in shown.out
     assert run(command, "--help") == shown
+
+
+def other_command(*, loud: Annotated[bool, flag("--loud", "Shout.")] = False) -> None:
+    """Greet.
+
+    Examples:
+      mnlearn optimize
+    """
+    say("HELLO" if loud else "hello")
+
+
+@pytest.mark.parametrize("name", ["reproduce", "optimize", "bench"])
+def test_a_command_of_the_papers_names_its_distribution(run: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
+    expected = f"mnlearn {name} needs mnlearn-papers, which is not installed. Install it: pip install mnlearn-papers."
+    assert run(name, "--help").refusal() == expected
+    assert run("--debug", name).err.splitlines()[-1] == f"error: {expected}"
+
+
+def test_commands_of_other_distributions_are_found_by_entry_points(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("optimize", "greet", "greet.loudly", "info")
+    points = [EntryPoint(name, f"{__name__}:other_command", "mnlearn.commands") for name in names]
+    monkeypatch.setitem(sys.modules, __name__, sys.modules.get(__name__) or ModuleType(__name__))
+    monkeypatch.setattr(sys.modules[__name__], "other_command", other_command, raising=False)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: points)
+    assert run("optimize", "--loud").out == "HELLO\n"
+    assert run("greet").out == "hello\n"
+    assert run("greet", "loudly").out.startswith("hello")
+    assert "mnlearn info" in run("info", "--help").out  # its own come first
+    assert "greet" not in run("--help").out
+    assert "More commands, from mnlearn-papers: bench, optimize, reproduce\n" in run("--help").out
 
 
 def test_version(run: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from inspect import cleandoc
 from typing import Annotated, Any, cast
@@ -18,7 +18,7 @@ import typer
 from mnlearn import __version__
 from mnlearn.cli import console
 from mnlearn.cli.options import Debug, expand_groups, skip_conversions
-from mnlearn.errors import MnlearnError
+from mnlearn.errors import MissingDependencyError, MnlearnError
 
 EXIT_BUG, EXIT_REFUSED = 1, 2
 _COMPLETION = "_MNLEARN_COMPLETE"
@@ -53,32 +53,68 @@ _COMMANDS = {
     "compare": "compare.compare_command",
     "compare-groups": "compare.compare_groups_command",
     "simulate": "graph.simulate_command",
-    "optimize": "optimize.optimize_command",
     "info": "data.info_command",
     "convert": "graph.convert_command",
     "pack": "data.pack_command",
-    "reproduce": "reproduce.reproduce_command",
     "demo": "demo.demo_command",
-    "bench": "research.bench_command",
 }
-_BENCH = {"accuracy": "research.accuracy_command", "learners": "learners.learners_command"}  # commands of bench
+_OF_PAPERS = ("bench", "optimize", "reproduce")  # commands of mnlearn-papers
+_ENTRY_POINTS = "mnlearn.commands"
+_EPILOG = f"""Every command has its own help: mnlearn test --help
+
+More commands, from mnlearn-papers: {", ".join(_OF_PAPERS)}"""
 
 
-def make_app(named: str | None = None) -> typer.Typer:
-    """Make the program with the command of this name only, or with all commands if there is none of this name."""
+def make_app(named: str | None = None, *, others: bool = False) -> typer.Typer:
+    """Make the program with the command of this name only, or with all of its own if there is none of this name.
+
+    Other distributions add commands by entry points, which are read only for a name that is not one of ours, or for
+    `others`, all of them.
+    """
     app = typer.Typer(name="mnlearn", context_settings={"help_option_names": ["-h", "--help"]}, rich_markup_mode=None)
-    app.callback(invoke_without_command=True, epilog="Every command has its own help: mnlearn test --help")(_mnlearn)
-    for name in [named] if named in _COMMANDS else _COMMANDS:
-        command = _load(_COMMANDS[name])
-        if name != "bench":
-            app.command(name, **_help(command))(expand_groups(command))
-            continue
-        group = typer.Typer(rich_markup_mode=None)
-        group.callback(invoke_without_command=True, **_help(command))(expand_groups(command))
-        for part, path in _BENCH.items():
-            group.command(part, **_help(_load(path)))(expand_groups(_load(path)))
-        app.add_typer(group, name=name)
+    app.callback(invoke_without_command=True, epilog=_EPILOG)(_mnlearn)
+    if named in _COMMANDS:
+        _add(app, named, {"": _load(_COMMANDS[named])})
+        return app
+    elsewhere = _commands_elsewhere(None if others else named) if others or named is not None else {}
+    if named in elsewhere:
+        _add(app, named, elsewhere[named])
+        return app
+    if named in _OF_PAPERS:
+        raise MissingDependencyError(
+            f"mnlearn {named} needs mnlearn-papers, which is not installed. Install it: pip install mnlearn-papers."
+        )
+    for name, path in _COMMANDS.items():
+        _add(app, name, {"": _load(path)})
+    for name in elsewhere if others else ():
+        _add(app, name, elsewhere[name])
     return app
+
+
+def _add(app: typer.Typer, name: str, functions: Mapping[str, Callable[..., None]]) -> None:
+    """Add a command, the function "", as a group if it has parts, which are the other functions."""
+    command = functions[""]
+    if len(functions) == 1:
+        app.command(name, **_help(command))(expand_groups(command))
+        return
+    group = typer.Typer(rich_markup_mode=None)
+    group.callback(invoke_without_command=True, **_help(command))(expand_groups(command))
+    for part, function in functions.items():
+        if part:
+            _add(group, part, {"": function})
+    app.add_typer(group, name=name)
+
+
+def _commands_elsewhere(named: str | None) -> dict[str, dict[str, Callable[..., None]]]:
+    """Load the command of this name, or all of them, from other distributions: bench.accuracy is a part of bench."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, dict[str, Callable[..., None]]] = {}
+    for entry in sorted(entry_points(group=_ENTRY_POINTS), key=lambda entry: entry.name):
+        name, _, part = entry.name.partition(".")
+        if name not in _COMMANDS and named in (name, None):
+            found.setdefault(name, {})[part] = entry.load()
+    return found
 
 
 def _load(path: str) -> Callable[..., None]:
@@ -123,7 +159,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 for success, 2 for bad usage or bad input, 1 for a bug, 130 for Ctrl-C.
     """
     if _COMPLETION in os.environ:  # a shell completes a command
-        typer.main.get_command(make_app()).main(prog_name="mnlearn")
+        typer.main.get_command(make_app(others=True)).main(prog_name="mnlearn")
     words = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in (words[: words.index("--")] if "--" in words else words)
     with console.configured_streams():
