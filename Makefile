@@ -14,7 +14,7 @@ PIP = $(PYTHON) .ci/progress $(VENV)/pip.log $(BIN)/python -m pip
 # All cores; the tests that share a cluster of workers run in one process.
 PARALLEL := -n auto --dist loadgroup
 # There is a process for every core; more threads of BLAS in each of them would only wait for each other.
-test test-slow test-full test-portable test-clang test-aarch64 test-device: export OPENBLAS_NUM_THREADS := 1
+test test-papers test-slow test-full test-portable test-clang test-aarch64 test-device: export OPENBLAS_NUM_THREADS := 1
 
 # What test-lowest, test-newest, test-pythons, test-portable, test-clang and test-aarch64 run, and how many kills make
 # soak takes.
@@ -26,12 +26,13 @@ SEED  ?= $(shell date +%s)
 TESTS_OF_WHEELS ?= tests/golden/test_results.py tests/statistics/test_counts.py tests/contracts/test_invariances.py
 
 .PHONY: demo test test-slow test-full test-browser screenshot lint check check-release sanitize fuzz bench docs clean help compile-only soak
-.PHONY: reproduce-small
+.PHONY: test-papers reproduce-small
 .PHONY: wheel test-wheel test-lowest test-newest test-pythons test-portable test-clang test-device test-pgmpy test-r test-aarch64 test-bits
 
 help:
 	@echo "make demo    set up, then show what mnlearn does on data that comes with it"
 	@echo "make test    set up, then run the tests, in about two minutes on two cores"
+	@echo "make test-papers   the tests of mnlearn-papers, the published experiments in papers"
 	@echo "make test-slow   the tests that make test leaves out"
 	@echo "make test-full   every test with all its examples, the browser, the documentation and the sanitizers"
 	@echo "make test-browser   the tests of the report in a real browser (Debian: apt-get install chromium)"
@@ -65,11 +66,16 @@ demo: $(VENV)/installed
 test: $(VENV)/developing
 	$(BIN)/python -m pytest -q $(PARALLEL) -m "not slow"
 
-test-slow: $(VENV)/developing
-	$(BIN)/python -m pytest -q $(PARALLEL) -m slow
+test-papers: $(VENV)/papers
+	$(BIN)/python -m pytest -q $(PARALLEL) -m "not slow" papers/tests
 
-test-full: $(VENV)/developing
+test-slow: $(VENV)/papers
+	$(BIN)/python -m pytest -q $(PARALLEL) -m slow
+	$(BIN)/python -m pytest -q $(PARALLEL) -m slow papers/tests
+
+test-full: $(VENV)/papers
 	MNLEARN_TESTS=full $(BIN)/python -m pytest -q $(PARALLEL)
+	MNLEARN_TESTS=full $(BIN)/python -m pytest -q $(PARALLEL) papers/tests
 	$(MAKE) test-browser docs sanitize
 
 test-lowest test-newest: $(VENV)/developing
@@ -114,7 +120,7 @@ compile-only: $(VENV)/crossing
 test-bits: $(VENV)/developing
 	.ci/bits $(BIN)/python
 
-soak: $(VENV)/developing
+soak: $(VENV)/papers
 	$(BIN)/python tests/soak.py --kills $(KILLS) --seed $(SEED)
 
 test-browser: $(VENV)/browsing
@@ -125,8 +131,8 @@ screenshot: $(VENV)/browsing
 
 lint: $(VENV)/developing
 	$(BIN)/python .ci/house --check
-	$(BIN)/ruff check src tests benchmarks docs .ci/house .ci/pace
-	$(BIN)/ruff format --check src tests benchmarks .ci/house .ci/pace $(wildcard docs/*.py docs/examples/*.py)
+	$(BIN)/ruff check src tests papers docs .ci/house .ci/pace
+	$(BIN)/ruff format --check src tests papers .ci/house .ci/pace $(wildcard docs/*.py docs/examples/*.py)
 	$(BIN)/clang-format --dry-run --Werror $(filter %pp,$(NATIVE))
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/test_stub.py
@@ -161,7 +167,7 @@ bench: $(VENV)/benchmarking
 
 # Experiments that need the folder of the data are left out without it. FIGURES=--write writes the expected figures.
 DATA ?= ../shared/data
-reproduce-small: $(VENV)/developing
+reproduce-small: $(VENV)/papers
 	$(BIN)/python -m mnlearn_papers.small papers/tests/experiments/reference/small.txt --data $(DATA) $(FIGURES)
 
 wheel: $(VENV)/packaging
@@ -186,6 +192,11 @@ $(VENV)/installed: pyproject.toml $(NATIVE)
 $(VENV)/developing: $(VENV)/installed
 	@echo "Installing the tools of developers into $(VENV)"
 	@$(PIP) install --group dev
+	@touch $@
+
+$(VENV)/papers: $(VENV)/developing papers/pyproject.toml
+	@echo "Installing mnlearn-papers into $(VENV)"
+	@$(PIP) install --no-deps --editable ./papers
 	@touch $@
 
 $(VENV)/packaging: $(VENV)/developing
@@ -213,12 +224,12 @@ $(VENV)/devices: $(VENV)/developing
 	@$(PIP) install --group device
 	@touch $@
 
-$(VENV)/benchmarking: $(VENV)/developing
+$(VENV)/benchmarking: $(VENV)/papers
 	@echo "Installing what the benchmarks compare with into $(VENV)"
 	@$(PIP) install --group bench
 	@touch $@
 
-$(VENV)/documenting: $(VENV)/developing
+$(VENV)/documenting: $(VENV)/papers
 	@echo "Installing the tools of the documentation into $(VENV)"
 	@$(PIP) install --group docs
 	@touch $@
