@@ -330,7 +330,7 @@ def warm_up() -> None:
 
     import mnlearn.learning
     import mnlearn.visual.report  # noqa: F401
-    import mnlearn_papers.optimize
+    import mnlearn_papers.optimize  # noqa: F401
 
     gc.freeze()
 

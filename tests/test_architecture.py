@@ -49,18 +49,9 @@ ALLOWED: dict[str, set[str]] = {
         *("errors", "_validate", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "statistics"),
         "simulate",
     },
-    "optimize": {
-        *("errors", "_validate", "_atomic_files", "protocols", "parallel", "checkpoints", "graphs", "graphs.graph"),
-        *("_ties", "data", "statistics", "independence", "scores", "algorithms", "simulate", ""),
-    },
     "evaluation": {
         *("errors", "_validate", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "statistics"),
         "algorithms",
-    },
-    "experiments": {
-        *("errors", "_validate", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "statistics"),
-        *("independence", "scores", "algorithms", "simulate", "parallel", "checkpoints", "model", "evaluation"),
-        *("optimize", "graphs.pdag"),
     },
     # A learned network draws itself: its methods import `visual` when they are called. "" is the version.
     "results": {
@@ -70,13 +61,13 @@ ALLOWED: dict[str, set[str]] = {
     "visual": {"errors", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "statistics", "results", ""},
     "learning": {
         *("errors", "protocols", "graphs", "graphs.graph", "data", "statistics", "independence", "scores"),
-        *("algorithms", "simulate", "model", "evaluation", "experiments", "results", "parallel", "checkpoints"),
-        *("graphs.separating_sets", "graphs.candidates", "graphs.variable_lists", "optimize"),
+        *("algorithms", "simulate", "model", "evaluation", "results", "parallel", "checkpoints"),
+        *("graphs.separating_sets", "graphs.candidates", "graphs.variable_lists"),
     },
     "estimators": {"errors", "protocols", "graphs", "graphs.graph", "data", "results", "learning"},
     "cli": {
         *("errors", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "simulate", "learning", "results"),
-        *("visual", "evaluation", "experiments", "parallel", "checkpoints", "model", "optimize", ""),
+        *("visual", "evaluation", "parallel", "checkpoints", "model", ""),
     },
     "__main__": {"cli"},
 }
@@ -133,6 +124,11 @@ def test_imports_point_one_way() -> None:
 
 def test_every_package_has_its_place() -> None:
     assert set(packages_imported()) <= set(ALLOWED)
+
+
+def test_the_library_does_not_import_the_papers() -> None:
+    importing = re.compile(r"^\s*(from|import) mnlearn_papers", re.MULTILINE)
+    assert not [dotted(path) for path in modules() if importing.search(path.read_text(encoding="utf-8"))]
 
 
 def test_algorithms_import_neither_data_nor_statistics_nor_a_concrete_test() -> None:

@@ -59,7 +59,6 @@ WITH_EXTRAS = [
     ("files", "command('learn', 'table.xlsx')"),
     ("dot", "mn.read_graph('graph.dot')"),
     ("inference", "mn.fit_parameters(mn.learn(columns), columns).to_pyagrum()"),
-    ("inference", "learn_directed(mn.read(columns))"),
     ("dask", "importlib.import_module('mnlearn.parallel').cluster(workers=1).__enter__()"),
     ("dask", "command('learn', 'table.csv', '--workers', '2')"),
     ("sklearn", "mn.MarkovNetworkLearner"),
@@ -84,7 +83,6 @@ sys.meta_path = [Installed if finder is PathFinder else finder for finder in sys
 import numpy as np, pyarrow as pa, pyarrow.parquet as pq
 import mnlearn as mn
 from mnlearn.cli import main
-from mnlearn_papers.directed import learn_directed
 from mnlearn.simulate import read_bif
 
 columns = {{"a": [0, 1, 1, 0] * 20, "b": [0, 1, 1, 1] * 20, "c": [0, 0, 1, 1] * 20}}

@@ -16,7 +16,6 @@ import mnlearn as mn
 from mnlearn._atomic_files import lock, only_user
 from mnlearn.data import _positions
 from mnlearn.errors import FileError
-from mnlearn_papers import mbs09_enrichment
 
 
 class Locks(ModuleType):
@@ -140,9 +139,3 @@ def test_a_pack_has_one_writer_that_appends(tmp_path: Path) -> None:
         mn.data.pack(data, target, append=True)
     mn.data.pack(data, target, append=True)
     assert [path.name for path in tmp_path.iterdir()] == ["rows.mnpack"]
-
-
-def test_macos_counts_memory_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = mbs09_enrichment._peak()
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert mbs09_enrichment._peak() == pytest.approx(here / 1024, rel=0.5)

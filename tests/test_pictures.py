@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from functools import partial
 from pathlib import Path
 from types import ModuleType
-
-import pytest
-
-from mnlearn_papers.learners import recorded_times
-from mnlearn_papers.learners_page import draw_times
-from mnlearn_papers.page import fill_page
-from mnlearn_papers.summaries import recorded_figures
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS, SOURCE = ROOT / "docs", ROOT / "src" / "mnlearn"
@@ -29,19 +21,14 @@ def script(name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["architecture", "charts"])
-def test_committed_pictures_are_up_to_date(name: str) -> None:
+def check_pictures(name: str) -> None:
+    """Compare the pictures that a script of the documentation draws with the files."""
     for path, svg in script(name).pictures().items():
         assert path.read_text(encoding="utf-8") == svg, f"{path.name} is stale: run python docs/{name}.py"
 
 
-def test_the_tables_of_learners_are_up_to_date() -> None:
-    page = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
-    filled = fill_page(page, partial(recorded_figures, folder=DOCS / "benchmarks"))
-    assert filled.filled == ("learners",) * 4
-    assert filled.text == page, "run mnlearn bench learners --out docs/benchmarks --page docs/benchmarks.md"
-    drawn = (DOCS / "benchmarks" / "learners.svg").read_text(encoding="utf-8")
-    assert drawn == draw_times(recorded_times(DOCS / "benchmarks" / "learners.jsonl"))
+def test_the_committed_picture_is_up_to_date() -> None:
+    check_pictures("architecture")
 
 
 def test_files_named_on_the_architecture_page_exist() -> None:

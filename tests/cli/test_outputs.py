@@ -43,7 +43,7 @@ class Command(NamedTuple):
         return [*self.words, *options, *arguments]
 
 
-def commands() -> Iterator[Command]:
+def commands(program: typer.Typer) -> Iterator[Command]:
     def walk(group: Any, words: tuple[str, ...]) -> Iterator[Command]:
         for name, inside in getattr(group, "commands", {}).items():
             yield from walk(inside, (*words, name))
@@ -51,11 +51,18 @@ def commands() -> Iterator[Command]:
         if uses is not None:
             yield Command(words, group, uses)
 
-    yield from walk(typer.main.get_command(make_app()), ())
+    yield from walk(typer.main.get_command(program), ())
 
 
-COMMANDS = list(commands())
-WRITERS = [(one, key) for one in COMMANDS for key, (_, use) in one.uses.items() if use.written]
+COMMANDS = list(commands(make_app()))
+
+
+def writers_among(found: list[Command]) -> list[tuple[Command, str]]:
+    """Return the options that are written, each with its command."""
+    return [(one, key) for one in found for key, (_, use) in one.uses.items() if use.written]
+
+
+WRITERS = writers_among(COMMANDS)
 PAIRS = [
     (one, out, key)
     for one, out in WRITERS
@@ -68,12 +75,17 @@ def named(value: Any) -> str:
     return "-".join(value.words) if isinstance(value, Command) else str(value)
 
 
-def test_every_option_that_is_a_file_is_marked() -> None:
-    assert len(COMMANDS) >= 20
-    for command in COMMANDS:
+def check_files_are_marked(commands_to_check: list[Command]) -> None:
+    """Fail for an option whose metavariable is a file, and that does not say whether it is read or written."""
+    for command in commands_to_check:
         for parameter in command.click.params:
             if any(word in str(parameter.metavar).upper() for word in FILE_WORDS):
                 assert parameter.name in command.uses, f"{command.words}: mark {parameter.name} by reads or writes"
+
+
+def test_every_option_that_is_a_file_is_marked() -> None:
+    assert len(COMMANDS) >= 20
+    check_files_are_marked(COMMANDS)
 
 
 def linked(name: str) -> Callable[[Path], Path]:

@@ -15,7 +15,6 @@ from mnlearn.graphs import Graph
 from mnlearn.protocols import FloatArray, Indices, LogOdds, VarSet
 from mnlearn.scores import BJPScore, IBScore
 from mnlearn.scores._local import Decomposed
-from mnlearn_papers.landscape import landscape
 
 CLIMBS = [
     *(HillClimb(), HillClimb(tabu=2, patience=5), HillClimb(swaps=True, restarts=4)),
@@ -102,10 +101,3 @@ def test_phase_one_leaves_an_impossible_start() -> None:
 def test_a_posterior_of_nan_is_refused(make: Callable[..., Any], learner: Any) -> None:
     with pytest.raises(InputError, match=r"(judge|score) must give .*nan"):
         learner.learn(make(Posterior(lambda _: nan)))
-
-
-def test_a_landscape_with_impossible_graphs() -> None:
-    seen = landscape(BySize(lambda size: -inf if size == 2 else float(size)))
-    assert seen.marks["best"].score == 12.0
-    assert -1.0 <= seen.correlation() < 0.0
-    assert all(not np.isnan(value) for ring in seen.rings() for value in ring)

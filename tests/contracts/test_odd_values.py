@@ -21,8 +21,6 @@ from mnlearn import evaluation, graphs, learning, model, simulate
 from mnlearn.data import write_data
 from mnlearn.errors import MnlearnError
 from mnlearn.statistics import Counts
-from mnlearn_papers import landscape as landscapes
-from mnlearn_papers import optimize
 
 Call = tuple[Callable[..., object], dict[str, Any]]
 
@@ -321,7 +319,6 @@ def simulations() -> Iterator[tuple[str, Call]]:
 
 def measures() -> Iterator[tuple[str, Call]]:
     """Yield measures of quality."""
-    dataset = mn.read(table())
     both = {"learned": GRAPH, "truth": GRAPH}
     for measure in ("compare_edges", "ev_scores", "f1", "hamming", "normalized_hamming", "precision", "recall"):
         yield measure, with_defaults(getattr(evaluation, measure), **both)
@@ -331,30 +328,6 @@ def measures() -> Iterator[tuple[str, Call]]:
     yield "sample_triplets", with_defaults(evaluation.sample_triplets, n_variables=4, **asked)
     oracle = mn.SeparationOracle(GRAPH)
     yield "independence_accuracy", with_defaults(evaluation.independence_accuracy, graph=GRAPH, test=oracle, **asked)
-    local = mn.MPL(Counts(dataset, n_jobs=1))
-    yield "landscape", with_defaults(landscapes.landscape, score=local)
-    yield "sample_landscape", with_defaults(landscapes.sample_landscape, score=local, center=GRAPH, seed=1)
-
-
-def problems() -> Iterator[tuple[str, Call]]:
-    """Yield problems of optimisation and their solvers."""
-    (FOLDER / "t.cnf").write_text("p cnf 1 1\n1 0\n")
-    clause = optimize.Clause((1,), 1.0)
-    yield "onemax", with_defaults(optimize.onemax, n=8)
-    yield "royal_road", with_defaults(optimize.royal_road, n=8)
-    yield "deceptive_trap", with_defaults(optimize.deceptive_trap, n=10)
-    yield "nk_landscape", with_defaults(optimize.nk_landscape, n=8, k=2, seed=1)
-    yield "ising_spin_glass", with_defaults(optimize.ising_spin_glass, rows=2, columns=2, seed=1)
-    yield "problem_named", (optimize.problem_named, {"words": "onemax:n=5"})
-    yield "max_sat", (optimize.max_sat, {"path": FOLDER / "t.cnf"})
-    yield "parse_dimacs", (optimize.parse_dimacs, {"text": "p cnf 1 1\n1 0\n"})
-    yield "MaxSat", (optimize.MaxSat, {"name": "x", "n": 1, "clauses": (clause,)})
-    cells = {"genes": np.array([[0, 1]]), "tables": np.array([[0.0, 1.0, 1.0, 0.0]])}
-    yield "TableProblem", (optimize.TableProblem, {"name": "x", "cards": (2, 2), **cells})
-    yield "fitness", (optimize.problem_named("onemax:n=3"), {"individuals": [0, 1, 1]})
-    yield "MarkovEDA", with_defaults(optimize.MarkovEDA)
-    short = {"problem": optimize.onemax(5), "runs": 2, "success_rate": 0.5, "n_jobs": 1, "largest": 64}
-    yield "critical_population", with_defaults(optimize.critical_population, **short)
 
 
 GROUPS: dict[str, Callable[[], Iterator[tuple[str, Call]]]] = {
@@ -366,7 +339,6 @@ GROUPS: dict[str, Callable[[], Iterator[tuple[str, Call]]]] = {
     "models": models,
     "simulations": simulations,
     "measures": measures,
-    "problems": problems,
 }
 TOO_MUCH = {("n_jobs", "huge"), ("n_jobs", "no dimension")}  # meant, and takes as long as it takes
 

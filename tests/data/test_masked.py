@@ -11,7 +11,6 @@ import pytest
 import mnlearn as mn
 from mnlearn.errors import DataError, InputError
 from mnlearn.simulate import BayesianNetwork
-from mnlearn_papers.optimize import problem_named
 
 CODES = np.random.default_rng(1).integers(0, 2, size=(60, 3))
 MASK = np.zeros(CODES.shape, dtype=bool)
@@ -96,7 +95,6 @@ def test_a_selector_does_not_transform_masked_values() -> None:
         lambda: mn.Moments.from_covariance(np.ma.MaskedArray(np.eye(2), CORNER), 10),
         lambda: mn.canonical_factors_of(np.ma.MaskedArray([[0.4, 0.1], [0.2, 0.3]], CORNER)),
         lambda: BayesianNetwork(("a",), (("n", "y"),), ((),), (np.ma.masked_less([0.5, 0.1], 0.2),)),
-        lambda: problem_named("onemax:n=3")(MASKED[5]),
         lambda: mn.MarkovNetworkLearner(categorical_features=[0, NOTHING]).fit(CODES),
     ],
 )

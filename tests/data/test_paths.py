@@ -19,7 +19,6 @@ from mnlearn.data import csv as csv_reader
 from mnlearn.data import csv_errors, parquet
 from mnlearn.errors import DataError, FileError, InputError, MnlearnError
 from mnlearn.simulate import read_bif
-from mnlearn_papers.optimize import max_sat, problem_named
 
 READERS: dict[str, tuple[Callable[[Any], object], str]] = {
     "csv": (mn.read, "t.csv"),
@@ -31,8 +30,6 @@ READERS: dict[str, tuple[Callable[[Any], object], str]] = {
     "result": (mn.load, "t.json"),
     "model": (mn.load_model, "model"),
     "bif": (read_bif, "t.bif"),
-    "cnf": (max_sat, "t.cnf"),
-    "problem": (problem_named, "t.wcnf"),
     "truth": (lambda path: mn.score({"a": [0, 1], "b": [0, 1]}, path), "t.json"),
 }
 NOT_FILES = {name: reader for name, reader in READERS.items() if name != "model"}
@@ -95,9 +92,6 @@ def test_a_byte_order_mark_is_not_part_of_a_name(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(b"\xef\xbb\xbfa,b\n1,2\n2,3\n")
     assert mn.read(path).names == ("a", "b")
-    cnf = tmp_path / "t.cnf"
-    cnf.write_bytes(b"\xef\xbb\xbfp cnf 1 1\n1 0\n")
-    assert max_sat(cnf).n == 1
 
 
 def test_a_link_to_a_file_is_read(tmp_path: Path) -> None:

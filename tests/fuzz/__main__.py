@@ -69,8 +69,10 @@ def _in_process(reader: str, options: argparse.Namespace) -> bool:
     with TemporaryDirectory(prefix="mnlearn-fuzz-") as folder:
         how = ["--runs", str(options.runs)] if options.runs is not None else ["--seconds", str(options.seconds)]
         words = ["--seed", str(options.seed), "--first", str(options.first), "--save", str(options.save)]
+        spec = sys.modules["__main__"].__spec__
+        program = ["-m", "fuzz" if spec is None else spec.name]  # or a program with further readers
         python = [sys.executable, *(["-S"] if sys.flags.no_site else [])]
-        child = subprocess.run([*python, "-m", "fuzz", "--reader", reader, *how, *words, "--here", folder], check=False)
+        child = subprocess.run([*python, *program, "--reader", reader, *how, *words, "--here", folder], check=False)
         if child.returncode not in (0, FOUND):
             files = {file.name: file.read_bytes() for file in Path(folder).glob("case/*")}
             _save(options, reader, files, f"ended with status {child.returncode}")

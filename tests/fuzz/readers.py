@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import struct
-import zipfile
 import zlib
 from collections.abc import Callable, Mapping
 from functools import cache, partial
@@ -30,8 +28,6 @@ from mnlearn.model.files import load_model
 from mnlearn.results import screened
 from mnlearn.simulate import read_bif
 from mnlearn.statistics import Counts, kernels
-from mnlearn_papers.optimize import maximize
-from mnlearn_papers.optimize.satisfiability import max_sat
 
 Case: TypeAlias = Mapping[str, bytes]  # files of a folder by name
 METHODS = ("mpl", "sep", "gsmn", "pc", "ib", "mbs")
@@ -45,7 +41,7 @@ class Reader(NamedTuple):
     read: Callable[[Path], object]  # of the folder with the files
 
 
-def _folder(write: Callable[[Path], object]) -> Case:
+def files_of(write: Callable[[Path], object]) -> Case:
     """Return the files that a function writes to a folder."""
     with TemporaryDirectory() as name:
         write(Path(name))
@@ -69,14 +65,14 @@ def _pack_cases() -> list[Case]:
     numbers = {"u": rng.normal(size=40), "v": rng.normal(size=40)}
     holes = {"w": [1, 2, None, 3] * 20, "k": [0, 4, None, 1] * 20, "r": [0.5, 1.5, None, 2.5] * 20, "n": [1, 2] * 40}
     return [
-        _folder(lambda folder: pack(_rows(), folder / "f.mnpack")),
-        _folder(lambda folder: pack(_rows().compact(), folder / "f.mnpack")),
-        _folder(lambda folder: pack(words, folder / "f.mnpack", missing="category")),
-        _folder(lambda folder: pack(numbers, folder / "f.mnpack")),
-        _folder(
+        files_of(lambda folder: pack(_rows(), folder / "f.mnpack")),
+        files_of(lambda folder: pack(_rows().compact(), folder / "f.mnpack")),
+        files_of(lambda folder: pack(words, folder / "f.mnpack", missing="category")),
+        files_of(lambda folder: pack(numbers, folder / "f.mnpack")),
+        files_of(
             lambda folder: pack(holes, folder / "f.mnpack", missing="testwise", types={"w": "ordinal", "k": "count"})
         ),
-        _folder(lambda folder: pack(mn.discretize(read(numbers)), folder / "f.mnpack")),
+        files_of(lambda folder: pack(mn.discretize(read(numbers)), folder / "f.mnpack")),
     ]
 
 
@@ -161,9 +157,9 @@ def _model_cases() -> list[Case]:
     numbers = {name: np.random.default_rng(k).normal(size=40) for k, name in enumerate("uvw")}
     graph = Graph(4, [(0, 1), (1, 2), (2, 3)])
     return [
-        _folder(lambda folder: fit(graph, _rows()).save(folder)),
-        _folder(lambda folder: fit(graph, _rows(), "canonical").save(folder)),
-        _folder(lambda folder: fit(Graph(3, [(0, 1)]), read(numbers)).save(folder)),
+        files_of(lambda folder: fit(graph, _rows()).save(folder)),
+        files_of(lambda folder: fit(graph, _rows(), "canonical").save(folder)),
+        files_of(lambda folder: fit(Graph(3, [(0, 1)]), read(numbers)).save(folder)),
     ]
 
 
@@ -213,11 +209,11 @@ def _result_cases() -> list[Case]:
         mn.learn(_rows(), method=method, **settings).save(folder / "f.json")
 
     return [
-        _folder(lambda folder: saved(folder, "gsmn", keep_trace=True)),
-        _folder(lambda folder: saved(folder, "mpl")),
-        _folder(lambda folder: saved(folder, "pc")),
-        _folder(lambda folder: saved(folder, "ib")),
-        _folder(lambda folder: mn.learn(_rows(), method="mpl").bootstrap(3, seed=1).save(folder / "f.json")),
+        files_of(lambda folder: saved(folder, "gsmn", keep_trace=True)),
+        files_of(lambda folder: saved(folder, "mpl")),
+        files_of(lambda folder: saved(folder, "pc")),
+        files_of(lambda folder: saved(folder, "ib")),
+        files_of(lambda folder: mn.learn(_rows(), method="mpl").bootstrap(3, seed=1).save(folder / "f.json")),
     ]
 
 
@@ -255,7 +251,7 @@ def _screen_cases() -> list[Case]:
     def saved(folder: Path, **rule: Any) -> None:
         mn.screen(_rows(), **rule).save(folder / "f.mns")
 
-    return [_folder(partial(saved, k=1)), _folder(partial(saved, k=None, threshold=1.0, statistic="x2"))]
+    return [files_of(partial(saved, k=1)), files_of(partial(saved, k=None, threshold=1.0, statistic="x2"))]
 
 
 def _change_screen(change: Mutations, case: Case) -> Case:
@@ -291,7 +287,7 @@ def _checkpoint_cases() -> list[Case]:
     def saved(folder: Path, method: str) -> None:
         mn.learn(_rows(), method=method, checkpoint=folder)
 
-    return [_folder(partial(saved, method=method)) for method in ("mpl", "gsmn", "pc", "ib")]
+    return [files_of(partial(saved, method=method)) for method in ("mpl", "gsmn", "pc", "ib")]
 
 
 def _change_checkpoint(change: Mutations, case: Case) -> Case:
@@ -335,35 +331,10 @@ def _read_checkpoint(folder: Path) -> None:
             return
 
 
-def _optimize(path: Path) -> object:
-    return maximize(lambda x: float(x.sum()), 8, seed=1, max_generations=2, checkpoint=path)
+# Text: graphs, networks, options
 
 
-def _change_archive(change: Mutations, case: Case) -> Case:
-    (name, content), rng = next(iter(case.items())), change.rng
-    if rng.random() < 0.2:
-        return {name: change.times(change.data, content)}
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        files = {member: archive.read(member) for member in archive.namelist()}
-    member = rng.choice(list(files))
-    if member == "told.npy" and rng.random() < 0.7:
-        told = json.loads(str(np.load(io.BytesIO(files[member]))))
-        buffer = io.BytesIO()
-        np.save(buffer, np.array(json.dumps(change.times(change.json, told))))
-        files[member] = buffer.getvalue()
-    else:
-        files[member] = change.times(change.data, files[member])
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w", rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as archive:
-        for member, data in files.items():
-            archive.writestr(member, data)
-    return {name: written.getvalue()}
-
-
-# Text: graphs, networks, formulas, options
-
-
-def _text_reader(cases: Callable[[], list[Case]], read_text: Callable[[Path], object]) -> Reader:
+def text_reader(cases: Callable[[], list[Case]], read_text: Callable[[Path], object]) -> Reader:
     """Return the reader of one text file."""
 
     def change_text(change: Mutations, case: Case) -> Case:
@@ -382,12 +353,12 @@ def _graph_cases(format: str) -> list[Case]:
     graph, numbers = Graph(5, [(0, 1), (1, 2), (3, 4)]), {(0, 1): {"weight": 0.5}, (3, 4): {"weight": -1e300}}
     plain = format in ("edges", "csv")
     return [
-        _folder(
+        files_of(
             lambda folder: write_graph(
                 folder / "f", graph, _NAMES, format=format, attributes=None if plain else numbers
             )
         ),
-        _folder(lambda folder: write_graph(folder / "f", Graph(2, []), format=format)),
+        files_of(lambda folder: write_graph(folder / "f", Graph(2, []), format=format)),
     ]
 
 
@@ -406,7 +377,7 @@ def _graph_reader(format: str) -> Reader:
         write_graph(path.parent / "again.json", named.graph, named.names)
         assert read_graph(path.parent / "again.json").graph == named.graph
 
-    reader = _text_reader(lambda: _graph_cases(format), read_one)
+    reader = text_reader(lambda: _graph_cases(format), read_one)
     return reader._replace(change=_change_document) if format in ("json", "cyjs") else reader
 
 
@@ -416,7 +387,6 @@ variable b { type discrete [ 3 ] { <5, 5-10, >10 }; property p = x; }
 probability ( a ) { table 0.2, 0.8; }
 probability ( b | a ) { (yes) 0.5, 0.25, 0.25; (no) 0.1, 0.2, 0.7; }
 """
-_CNF = ("c two\np cnf 4 3\n1 -2 0\n2 3 -4 0\n-1 4\n0\n", "p wcnf 3 2 10\n10 1 2 0\n2.5 -3 0\n%\n")
 _TOML = """data = "d.csv"
 method = "mpl"
 column = ["a", "b"]
@@ -427,13 +397,6 @@ all = true
 combine = "or"
 x = 1.5
 """
-
-
-def _read_formula(path: Path) -> None:
-    problem = max_sat(path)
-    problem(np.zeros((2, problem.n_variables), dtype=np.int64))
-    assert problem.total >= 0
-    _ = problem.optimum
 
 
 @cache
@@ -463,13 +426,7 @@ READERS: dict[str, Reader] = {
     "result": Reader(_result_cases, _change_result, _read_result),
     "screen": Reader(_screen_cases, _change_screen, _read_screen),
     "checkpoint": Reader(_checkpoint_cases, _change_checkpoint, _read_checkpoint),
-    "optimize": Reader(
-        lambda: [_folder(lambda folder: _optimize(folder / "f"))],
-        _change_archive,
-        lambda folder: _optimize(folder / "f"),
-    ),
     **{f"graph-{format}": _graph_reader(format) for format in FORMATS},
-    "bif": _text_reader(lambda: [{"f.bif": _BIF.encode()}], read_bif),
-    "cnf": _text_reader(lambda: [{"f.cnf": text.encode()} for text in _CNF], _read_formula),
-    "toml": _text_reader(lambda: [{"f.toml": _TOML.encode()}], _read_options),
+    "bif": text_reader(lambda: [{"f.bif": _BIF.encode()}], read_bif),
+    "toml": text_reader(lambda: [{"f.toml": _TOML.encode()}], _read_options),
 }

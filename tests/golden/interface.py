@@ -24,7 +24,7 @@ from mnlearn.cli.app import make_app
 NAMES = Path(__file__).with_name("public_names.txt")
 HELP = Path(__file__).with_name("help.txt")
 
-PACKAGES = ("data", "evaluation", "graphs", "model", "optimize", "simulate", "statistics")
+PACKAGES = ("data", "evaluation", "graphs", "model", "simulate", "statistics")
 """Packages whose own lists of names are public."""
 
 
@@ -93,10 +93,11 @@ def _members(value: Any) -> Iterator[str]:
 
 def command_options() -> list[str]:
     """Return the arguments and the options of every command, one a line."""
-    return sorted(_options("mnlearn", typer.main.get_command(make_app())))
+    return sorted(options("mnlearn", typer.main.get_command(make_app())))
 
 
-def _options(path: str, command: Any) -> Iterator[str]:
+def options(path: str, command: Any) -> Iterator[str]:
+    """Yield the arguments and options of a command and of its parts."""
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
     for place, argument in enumerate(arguments, start=1):
         yield f"{path}: argument {place} {argument.name}"
@@ -105,7 +106,7 @@ def _options(path: str, command: Any) -> Iterator[str]:
             yield f"{path}: option {' '.join([*option.opts, *option.secondary_opts])}"
     yield f"{path}: command"
     for name, inner in getattr(command, "commands", {}).items():
-        yield from _options(f"{path} {name}", inner)
+        yield from options(f"{path} {name}", inner)
 
 
 def main() -> None:

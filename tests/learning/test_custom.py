@@ -16,7 +16,6 @@ import mnlearn as mn
 from mnlearn.data import Dataset
 from mnlearn.protocols import ExplainedTest, VarSet
 from mnlearn.simulate import example
-from mnlearn_papers.named import structure_learner
 
 from references import counts as reference
 
@@ -212,7 +211,6 @@ def test_a_class_is_made_again_for_each_data_set_and_an_object_is_refused() -> N
     assert drawn[0] == drawn[1]
     groups = partial(mn.compare_groups, FEW, "stress", "hillclimb", n_permutations=2, n_jobs=1)
     assert groups(score=OwnMPL).statistics == groups(score="mpl").statistics
-    assert structure_learner("pc", test=OwnChiSquare)(mn.read(FEW)) == mn.learn(FEW, "pc", test=OwnChiSquare).graph
     made = OwnMPL(mn.read(FEW))
     refused = "score must be a class or a function of the data for .*; got an object of OwnMPL"
     with pytest.raises(mn.InputError, match=refused):

@@ -20,8 +20,6 @@ from mnlearn.statistics.edge_weights import EdgeWeights
 from mnlearn.visual import KINDS, draw
 from mnlearn.visual.figure_data import SIGN_COLORS, figure_data_of, measures, relative_strengths, shown_name
 from mnlearn.visual.heatmap import cell_colors, cell_size, enlarged_cells
-from mnlearn_papers.experiment import Row
-from mnlearn_papers.figures import plot_experiment, summarised
 from profiles import few
 
 GRAPH = Graph(5, [(0, 1), (1, 2), (0, 2), (2, 3)])
@@ -235,28 +233,3 @@ def test_names_in_pictures_are_short_and_on_one_line() -> None:
     assert shown_name("two\nlines\x1b[2J") == "two lines [2J"
     assert shown_name("x" * 100) == "x" * 27 + "…"
     assert shown_name("\u200b") == "(blank)"
-
-
-ROWS = [
-    {"source": source, "n_rows": n, "repetition": r, "learner": learner, "f1": f, "seconds": 0.1}
-    for source in ("chain", "tree")
-    for n in (100, 1000)
-    for learner in ("sep", "pc")
-    for r, f in enumerate((0.5, 0.7, 0.9))
-]
-
-
-def test_experiments_are_drawn_with_means_and_errors(tmp_path: Path) -> None:
-    plot_experiment(tmp_path / "f.png", ROWS, title="F")
-    plot_experiment(tmp_path / "s.svg", ROWS, measure="seconds")
-    plot_experiment(tmp_path / "rows.png", [Row("chain", 100, 0, "pc", 3, 1, 2, 0.5, n_variables=9, true_edges=8)])
-    sizes, means, errors = summarised(ROWS[:3] + ROWS[6:9], "f1")
-    assert sizes == [100, 1000]
-    assert means == pytest.approx([0.7, 0.7])
-    assert errors == pytest.approx([0.2 / 3**0.5] * 2)
-    with pytest.raises(UnknownNameError, match="measure 'f2' does not exist"):
-        plot_experiment(tmp_path / "f.png", ROWS, measure="f2")
-    with pytest.raises(InputError, match="at least one result"):
-        plot_experiment(tmp_path / "f.png", [])
-    with pytest.raises(FileError, match="path must end in"):
-        plot_experiment(tmp_path / "f.txt", ROWS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from math import inf
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -10,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from contracts.test_impossible_scores import BySize
 from mnlearn.errors import FileError, InputError, MissingDependencyError
 from mnlearn.graphs import Graph, cycle, path
 from mnlearn_papers.figures import plot_landscape
@@ -164,3 +166,10 @@ def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'mnlearn\[plot\]'"):
         plot_landscape(tmp_path / "a.png", np.arange(2), np.zeros(2))
+
+
+def test_a_landscape_with_impossible_graphs() -> None:
+    seen = landscape(BySize(lambda size: -inf if size == 2 else float(size)))
+    assert seen.marks["best"].score == 12.0
+    assert -1.0 <= seen.correlation() < 0.0
+    assert all(not np.isnan(value) for ring in seen.rings() for value in ring)

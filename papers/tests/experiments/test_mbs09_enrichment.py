@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from math import isnan
 
 import numpy as np
+import pytest
 
 from mnlearn.evaluation import better_terms, enrichment
 from mnlearn.graphs import Graph
@@ -82,3 +84,9 @@ def test_the_experiment_runs_by_its_name() -> None:
     lines = {line.learner: line.ours for line in small(Request())}
     assert 0 < lines["mbs recall"] <= 1
     assert "mbs worse" not in lines
+
+
+def test_macos_counts_memory_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = study._peak()
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert study._peak() == pytest.approx(here / 1024, rel=0.5)

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contracts.test_climbs_and_ties import check_labels_and_order
+from learning.test_custom import FEW, OwnChiSquare
 from mnlearn.algorithms import GSMN, IBMAPHC
-from mnlearn.data import Dataset
+from mnlearn.data import Dataset, read
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs import Graph
 from mnlearn.independence import BayesianTest, ChiSquare
@@ -88,3 +90,15 @@ def test_bad_learners_are_refused() -> None:
         by_name("gsnm")
     with pytest.raises(InputError, match="mpl has no setting 'alpha'"):
         by_name("mpl", alpha=0.1)
+
+
+@pytest.mark.parametrize(("n_rows", "copies", "sums"), [(40, 0, False), (200, 2, False), (100, 1, True)])
+def test_labels_and_the_order_of_columns_do_not_matter(n_rows: int, copies: int, sums: bool) -> None:
+    learner = MutualInformationStructure(max_neighbors=2)
+    for seed in range(4):
+        check_labels_and_order(learner, 7, seed, n_rows=n_rows, copies=copies, sums=sums)
+
+
+def test_a_structure_learner_takes_a_test_of_its_own() -> None:
+    found = by_name("pc", test=OwnChiSquare)(read(FEW))
+    assert found == learn(FEW, "pc", test=OwnChiSquare).graph

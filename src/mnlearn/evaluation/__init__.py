@@ -1,4 +1,4 @@
-"""Evaluation of learned graphs: metrics, calibration, landscapes, directed refinement."""
+"""Evaluation of learned graphs: metrics, calibration, triplets and subgraphs."""
 
 from mnlearn.evaluation.metrics import (
     Confusion,

@@ -1,4 +1,4 @@
-"""Pictures without a screen: learned networks (`draw`), score landscapes, experiments, and the report."""
+"""Pictures without a screen: learned networks (`draw`) and the report."""
 
 from mnlearn.visual.canvas import FORMATS, check_picture_path, save_figure
 from mnlearn.visual.comparison import plot_difference, plot_side_by_side
