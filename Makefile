@@ -156,8 +156,10 @@ sanitize: $(VENV)/developing
 
 # Findings are written to build/fuzz; those that are mended go into tests/fuzz/corpus. FUZZ="--reader pack --seed 7"
 FUZZ_SECONDS ?= 60
-fuzz: $(VENV)/developing
+fuzz: $(VENV)/papers
 	$(if $(SANITIZE),.ci/sanitize $(BIN)/python,PYTHONPATH=tests $(BIN)/python) -m fuzz --seconds $(FUZZ_SECONDS) $(FUZZ)
+	$(if $(SANITIZE)$(FUZZ),,PYTHONPATH=tests:papers/tests $(BIN)/python -m fuzz_papers --reader optimize --reader cnf \
+	    --seconds $(FUZZ_SECONDS))
 
 bench: $(VENV)/benchmarking
 	$(BIN)/python papers/benchmarks/counting.py
