@@ -14,13 +14,13 @@ import pytest
 
 import mnlearn
 from default_signals import with_default_signals
-from mnlearn._atomic_files import check_outputs, only_user, replacing, same_file, write_errors
 from mnlearn.errors import FileError
+from mnlearn.files import check_outputs, only_user, replacing, same_file, write_errors
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(mnlearn.__file__).parents[1])}
 PROGRAM = """
 import os, signal, sys
-from mnlearn._atomic_files import replacing
+from mnlearn.files import replacing
 with replacing(sys.argv[1]) as part:
     part.write_text("half")
     os.kill(os.getpid(), int(sys.argv[2]))

@@ -21,13 +21,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import mnlearn as mn
-from mnlearn import checkpoints
-from mnlearn.checkpoints import Checkpoint, decoded, encoded, fingerprint_of, key_of
+from mnlearn import checkpoint as checkpoints
+from mnlearn.checkpoint import Checkpoint, decoded, encoded, fingerprint_of, key_of
 from mnlearn.data import Dataset
 from mnlearn.errors import FileError, InputError
-from mnlearn.learning.checkpointed import CheckpointedSubsets
 from mnlearn.protocols import SetLevel
 from mnlearn.statistics import Counts, kernels
+from mnlearn.statistics.stored import CheckpointedSubsets
 from monitors import Stopping
 from profiles import few
 
@@ -225,7 +225,7 @@ def test_a_full_disk_does_not_end_the_run(
         patched.setattr(checkpoints, "FLUSH_SECONDS", 0.0)
         Disk(patched, writes)
         assert comparable(mn.learn(survey(), "bjp", checkpoint=tmp_path)) == expected
-    texts = [record.getMessage() for record in caplog.records if record.name == "mnlearn.checkpoints"]
+    texts = [record.getMessage() for record in caplog.records if record.name == "mnlearn.checkpoint"]
     assert len(texts) == 2
     assert "cannot be written: No space left on device. The run goes on without it" in texts[0]
     assert "is incomplete: No space left on device" in texts[1]

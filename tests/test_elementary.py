@@ -13,8 +13,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from mnlearn import _elementary
-from mnlearn._elementary import add_logs_at, log_add_exp, logistic
+from mnlearn import numbers as _elementary
+from mnlearn.numbers import add_logs_at, log_add_exp, logistic
 from mnlearn.protocols import FloatArray
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
-from mnlearn._atomic_files import lock, only_user
 from mnlearn.data import _positions
 from mnlearn.errors import FileError
+from mnlearn.files import lock, only_user
 
 
 class Locks(ModuleType):

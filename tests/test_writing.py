@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mnlearn._atomic_files import replacing
+from mnlearn.files import replacing
 
 
 def test_what_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 //
 // sep(x; y) is the part of N(x) - {y} that a search from y in G - x reaches without passing through N(x). All y in one
 // component of G - N[x] share it: the neighbours of x adjacent to the component, its boundary. Definitions and the slow
-// twin are in graphs/separating_sets.py and tests/references/separator.py.
+// twin are in graphs/separators.py and tests/references/separator.py.
 //
 // Components are searched from all variables next to N[x] in turn, one step each, and join where two searches meet.
 // When only one search is left it need not end: what no other search has reached, in the part of G with x, belongs to

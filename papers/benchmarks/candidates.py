@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.screening import Screening
 from mnlearn.data.dataset import Dataset
+from mnlearn.distributions.bif import read_bif
 from mnlearn.graphs import Graph, barabasi_albert, disjoint_union, grid, random_graph, star
 from mnlearn.protocols import Result
 from mnlearn.scores import MPL
-from mnlearn.simulate.bif import read_bif
 from mnlearn.simulate.gibbs import sample_gibbs
 from mnlearn.simulate.pairwise import ising
 from mnlearn.statistics import Counts

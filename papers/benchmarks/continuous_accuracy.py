@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data import Dataset
+from mnlearn.distributions.gaussian import GaussianNetwork, sparse_gaussian
 from mnlearn.graphs import Graph, barabasi_albert, grid, random_graph, random_tree
 from mnlearn.learning import METHODS, learn
-from mnlearn.simulate.gaussian import GaussianNetwork, sparse_gaussian
 
 Rng = np.random.Generator
 

@@ -25,11 +25,11 @@ from mnlearn.algorithms.screening import Screening
 from mnlearn.data.dataset import Dataset
 from mnlearn.scores import MPL
 from mnlearn.statistics import Counts
-from mnlearn.statistics.device import DeviceBits
-from mnlearn.statistics.device_counts import DeviceCounts
 from mnlearn.statistics.device_growth import improving
-from mnlearn.statistics.device_pairs import PairFilter, weighted_cells
-from mnlearn.statistics.screening import ScreenRule
+from mnlearn.statistics.gpu import DeviceCounts
+from mnlearn.statistics.gpu_device import DeviceBits
+from mnlearn.statistics.gpu_pairs import PairFilter, weighted_cells
+from mnlearn.statistics.screens import ScreenRule
 
 K = 20
 LARGE = ((10_240, 100_352), (102_400, 2_048), (1_048_576, 2_048))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from mnlearn import _elementary
+from mnlearn import numbers as _elementary
 from mnlearn.protocols import FloatArray
 from mnlearn.statistics.matrices import inverses, products
 

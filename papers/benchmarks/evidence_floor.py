@@ -22,10 +22,10 @@ from typing import NamedTuple
 import numpy as np
 
 import mnlearn as mn
-from mnlearn.algorithms.separator import NEAR
-from mnlearn.algorithms.separator_phase import price
+from mnlearn.algorithms.sep import NEAR
+from mnlearn.algorithms.sep.phase import price
 from mnlearn.graphs import Graph
-from mnlearn.graphs.separating_sets import Separators
+from mnlearn.graphs.separators import Separators
 from mnlearn.protocols import BoolArray, FloatArray
 from mnlearn.scores import HybridEvidence
 from mnlearn.statistics import Counts

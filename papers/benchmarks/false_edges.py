@@ -20,7 +20,7 @@ from math import inf, log
 import numpy as np
 from scipy.stats import binom, hypergeom
 
-from mnlearn.algorithms.separator import Effort, SeparatorEvidence
+from mnlearn.algorithms.sep import Effort, SeparatorEvidence
 from mnlearn.data.dataset import Dataset
 from mnlearn.graphs import Graph, random_graph, random_tree
 from mnlearn.scores import HybridEvidence

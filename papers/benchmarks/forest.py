@@ -21,9 +21,9 @@ import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.distributions.factors import uniform_factors
 from mnlearn.graphs import Graph, barabasi_albert, random_tree
 from mnlearn.protocols import FloatArray
-from mnlearn.simulate.factors import uniform_factors
 from mnlearn_papers.accuracy import Drawn
 from mnlearn_papers.accuracy_page import Difference, table
 from mnlearn_papers.experiment import Experiment, Method, Row, run_experiment

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
 
 from continuous_accuracy import CHOSEN, dominated
+from mnlearn.distributions.gaussian import continuous_dataset, sparse_gaussian
 from mnlearn.graphs import Graph, barabasi_albert, hubs, random_graph
 from mnlearn.learning import learn
-from mnlearn.simulate.gaussian import continuous_dataset, sparse_gaussian
 
 FloatArray = NDArray[np.float64]
 

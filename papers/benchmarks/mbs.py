@@ -15,10 +15,10 @@ from time import perf_counter, process_time
 import numpy as np
 
 from mnlearn.algorithms.mbs import MBS
+from mnlearn.distributions.gaussian import sparse_gaussian
 from mnlearn.graphs import barabasi_albert
 from mnlearn.protocols import FloatArray
 from mnlearn.scores import Entropy
-from mnlearn.simulate.gaussian import sparse_gaussian
 from mnlearn.statistics import Moments
 
 SAMPLE = 20  # scans that numpy answers

@@ -27,11 +27,11 @@ import numpy as np
 
 import mnlearn as mn
 from mnlearn.data import Dataset
+from mnlearn.distributions.gaussian import sparse_gaussian
 from mnlearn.evaluation import KINDS, compare_edges, ev_scores
 from mnlearn.graphs import Graph, barabasi_albert, clique_chain, grid, hubs, path, random_graph
 from mnlearn.learning import METHODS
 from mnlearn.results import Learned
-from mnlearn.simulate.gaussian import sparse_gaussian
 from mnlearn_papers.directed import learn_directed
 
 SHAPES: dict[str, Callable[[int, int], Graph]] = {

@@ -4,7 +4,7 @@
     python benchmarks/mixed_accuracy.py --sections mixed missing    only these
     python benchmarks/mixed_accuracy.py --out RUNS --jobs 2         also runs.csv and tables.md in this folder
 
-`mnlearn_papers.mixed_tables` has the sections, the sources and the readings. Every draw has a new graph, new
+`mnlearn_papers.mixed` has the sections, the sources and the readings. Every draw has a new graph, new
 parameters and new rows. Seeds below 1000 were for development, those from 5000 on are for the comparison.
 
 Tables have the mean Hamming distance with false edges in brackets, paired differences of mnlearn to the other readings
@@ -32,7 +32,7 @@ from mnlearn.data import Dataset
 from mnlearn.errors import MnlearnError
 from mnlearn.graphs import Graph
 from mnlearn.learning import learn
-from mnlearn_papers.mixed_tables import SECTIONS, Case, cases
+from mnlearn_papers.mixed import SECTIONS, Case, cases
 
 FIRST_SEED = 5000
 DATA = Path(os.environ.get("MNLEARN_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))

@@ -26,15 +26,15 @@ from time import perf_counter, process_time
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._blanket_climbs import PhaseOne
-from mnlearn.algorithms._search import Constraints
+from mnlearn.algorithms.base import Constraints
+from mnlearn.algorithms.climbs import PhaseOne
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.data.dataset import Dataset
+from mnlearn.distributions.elimination import as_bayesian_network
+from mnlearn.distributions.factors import uniform_factors
 from mnlearn.graphs import Graph, barabasi_albert, random_tree, sixteen_node_replicas, star
 from mnlearn.protocols import SILENT, FloatArray, Indices, Result, VarSet
 from mnlearn.scores import MPL
-from mnlearn.simulate.elimination import as_bayesian_network
-from mnlearn.simulate.factors import uniform_factors
 from mnlearn.simulate.pairwise import PairwiseNetwork, sample_exact
 from mnlearn.statistics import Counts, kernels
 

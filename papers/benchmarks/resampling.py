@@ -13,7 +13,7 @@ from time import process_time
 from typing import Any, get_args
 
 import mnlearn as mn
-from mnlearn.results.resampling import Sampling
+from mnlearn.analysis.samples import Sampling
 from mnlearn.simulate import simulate
 
 METHODS: tuple[tuple[str, dict[str, Any]], ...] = (

@@ -15,10 +15,10 @@ from time import process_time
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.distributions.gaussian import sparse_gaussian
 from mnlearn.graphs import random_graph
 from mnlearn.scores import EBICLasso
 from mnlearn.scores.glasso import solve
-from mnlearn.simulate.gaussian import sparse_gaussian
 from mnlearn.statistics import Moments, Rows
 from mnlearn.statistics.row_data import kernel_information
 

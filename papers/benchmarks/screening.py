@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from mnlearn.data import Dataset
 from mnlearn.statistics import Counts
 from mnlearn.statistics.kernels import supported_code_paths
-from mnlearn.statistics.screening import ScreenRule
+from mnlearn.statistics.screens import ScreenRule
 
 KINDS = ("binary", "skewed", "correlated", "ternary")
 

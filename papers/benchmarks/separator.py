@@ -25,8 +25,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from mnlearn.algorithms import separator
-from mnlearn.algorithms.separator import Effort, SeparatorEvidence
+from mnlearn.algorithms import sep as separator
+from mnlearn.algorithms.sep import Effort, SeparatorEvidence
 from mnlearn.data.dataset import Dataset
 from mnlearn.graphs import Graph, hubs, random_graph, random_tree
 from mnlearn.protocols import Result

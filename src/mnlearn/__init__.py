@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         SeparatorEvidence,
         TwoPhase,
     )
+    from mnlearn.analysis import GroupComparison, Intervals, Resampling, Stability
     from mnlearn.data import Dataset, Missingness, discretize, missingness, overview, pack, read
     from mnlearn.errors import (
         BudgetExceeded,
@@ -96,17 +97,7 @@ if TYPE_CHECKING:
         canonical_factors_of,
         load_model,
     )
-    from mnlearn.results import (
-        Blanket,
-        GroupComparison,
-        Intervals,
-        Learned,
-        NetworkDifference,
-        Resampling,
-        Screened,
-        Stability,
-        Why,
-    )
+    from mnlearn.results import Blanket, Learned, NetworkDifference, Screened, Why
     from mnlearn.scores import MPL, PIC, BJPScore, Entropy, ExtendedBIC, HybridEvidence, IBScore, L1Logistic
     from mnlearn.statistics import Counts, MixedLikelihoods, Moments, kernels
     from mnlearn.visual import plot_difference, plot_side_by_side
@@ -151,7 +142,7 @@ __version__ = "0.1.0"
 # first used, from the first of these packages that lists it. Those that import most come last; the last needs an extra.
 _PACKAGES = (
     *("errors", "data", "graphs", "statistics", "independence", "scores", "algorithms", "learning", "results"),
-    *("model", "evaluation", "simulate", "visual", "estimators"),
+    *("analysis", "model", "evaluation", "simulate", "visual", "estimators"),
 )
 
 if not TYPE_CHECKING:

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn.algorithms.aracne import ARACNE, indirect, significant
+from mnlearn.distributions.gaussian import sparse_gaussian
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs import random_tree
 from mnlearn.independence import GaussianInformation
 from mnlearn.protocols import FloatArray
-from mnlearn.simulate.gaussian import sparse_gaussian
 from mnlearn.statistics import Moments
 
 from references import rivals as reference_rivals

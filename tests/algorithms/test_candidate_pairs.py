@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms import _candidate_pairs, evidence_blankets
+from mnlearn.algorithms import _candidate_pairs
 from mnlearn.algorithms._candidate_pairs import highest, listed_partners, strongest_pairs
-from mnlearn.algorithms._search import Constraints
-from mnlearn.algorithms.evidence_blankets import batched, partners_in_pairs
-from mnlearn.algorithms.separator import Effort, SeparatorEvidence
+from mnlearn.algorithms.base import Constraints
+from mnlearn.algorithms.sep import Effort, SeparatorEvidence
+from mnlearn.algorithms.sep import blankets as evidence_blankets
+from mnlearn.algorithms.sep.blankets import batched, partners_in_pairs
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, barabasi_albert, grid, hubs, random_graph, random_tree

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnlearn.algorithms._search import Constraints
+from mnlearn.algorithms.base import Constraints
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Graph
 

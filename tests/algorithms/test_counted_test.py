@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from mnlearn.algorithms._counted_test import CountedTest
+from mnlearn.algorithms.counted import CountedTest
 from mnlearn.errors import BudgetExceeded, InputError
 from mnlearn.graphs import Graph, path, star
 from mnlearn.independence import Audited, Budgeted, Remembered, SeparationOracle

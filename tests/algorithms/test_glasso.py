@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from mnlearn.algorithms.regularized import GraphicalLasso
 from mnlearn.data import Dataset, read
+from mnlearn.distributions.gaussian import sparse_gaussian
 from mnlearn.errors import InputError
 from mnlearn.graphs import path, random_graph
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import PathStep
 from mnlearn.scores import CrossValidatedPrecision, EBICPrecision
 from mnlearn.scores.glasso import solve
-from mnlearn.simulate.gaussian import sparse_gaussian
 from mnlearn.statistics import Moments, Rows
 
 from references import rivals as reference_rivals

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms._blankets import CountedBlanketTest
+from mnlearn.algorithms.blankets import CountedBlanketTest
 from mnlearn.algorithms.gsimn import (
     GSIMN,
     Algorithm5,

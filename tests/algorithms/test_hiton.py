@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms._search import edges_of_neighborhoods
+from mnlearn.algorithms.base import edges_of_neighborhoods
 from mnlearn.algorithms.hiton import HHCMN, Combine, Subsets
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError

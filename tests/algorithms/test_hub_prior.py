@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mnlearn._elementary import logistic
-from mnlearn.algorithms.hub_prior import SHAPES, JudgedPairs, _rates, _split, hub_prices
-from mnlearn.algorithms.separator import SeparatorEvidence
-from mnlearn.algorithms.separator_phase import price
+from mnlearn.algorithms.sep import SeparatorEvidence
+from mnlearn.algorithms.sep.hubs import SHAPES, JudgedPairs, _rates, _split, hub_prices
+from mnlearn.algorithms.sep.phase import price
 from mnlearn.data.dataset import Dataset
 from mnlearn.graphs import Graph, cycle, grid, hubs, star
+from mnlearn.numbers import logistic
 from mnlearn.protocols import FloatArray
 from mnlearn.scores import HybridEvidence
 from mnlearn.simulate import sample, uniform_factors
@@ -134,7 +134,7 @@ def test_hubs_are_found_with_fewer_errors(monkeypatch: pytest.MonkeyPatch) -> No
         data, truth = stars(1000, seed)
         with_hubs += len(set(learn(data).graph.edges) ^ set(truth.edges))
         with monkeypatch.context() as patch:
-            patch.setattr("mnlearn.algorithms.separator_phase.hub_prices", lambda *_: None)
+            patch.setattr("mnlearn.algorithms.sep.phase.hub_prices", lambda *_: None)
             equal += len(set(learn(data).graph.edges) ^ set(truth.edges))
     assert with_hubs <= equal - 8
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from mnlearn.algorithms import joint_moves
 from mnlearn.algorithms._association import EvidenceAssociation
-from mnlearn.algorithms._search import Cancelled
+from mnlearn.algorithms.base import Cancelled
 from mnlearn.algorithms.joint_moves import JointMoves, OpenPairs, triangle_price
-from mnlearn.algorithms.separator import SeparatorEvidence
-from mnlearn.algorithms.separator_phase import price
+from mnlearn.algorithms.sep import SeparatorEvidence
+from mnlearn.algorithms.sep.phase import price
 from mnlearn.data.dataset import Dataset
 from mnlearn.graphs import Graph, cycle, grid
 from mnlearn.graphs.candidates import every_pair

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from mnlearn.algorithms.mbs import MBS
 from mnlearn.data.dataset import Dataset
+from mnlearn.distributions.gaussian import continuous_dataset, sparse_gaussian
 from mnlearn.errors import InputError, UnknownNameError, UnsuitableError
 from mnlearn.graphs import Graph, cycle, grid, hubs, path, star
 from mnlearn.protocols import FloatArray, Result
 from mnlearn.scores import MPL, PIC, Entropy, ExtendedBIC
 from mnlearn.simulate import PairwiseNetwork, sample_exact
-from mnlearn.simulate.gaussian import continuous_dataset, sparse_gaussian
 from mnlearn.statistics import Counts, Moments
 
 from references import mbs as reference_mbs

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn._ties import first_best, tolerance
-from mnlearn.algorithms import _blanket_climbs as module
-from mnlearn.algorithms._blanket_climbs import PhaseOne
-from mnlearn.algorithms._search import Constraints
+from mnlearn.algorithms import climbs as module
+from mnlearn.algorithms.base import Constraints
+from mnlearn.algorithms.climbs import PhaseOne
 from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.mpl import Combine, TwoPhase
 from mnlearn.data.dataset import Dataset

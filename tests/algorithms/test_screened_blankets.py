@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 from mnlearn import _core
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.screening import Screening
-from mnlearn.checkpoints import Checkpoint, fingerprint_of
+from mnlearn.checkpoint import Checkpoint, fingerprint_of
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import Graph
 from mnlearn.graphs.candidates import Candidates, every_pair, keys_of, near_pairs, near_pairs_of
 from mnlearn.graphs.variable_lists import VariableLists, edge_keys, graph_of_keys
-from mnlearn.learning.checkpointed import CheckpointedCounts
 from mnlearn.protocols import FloatArray, Indices, Result, VarSet
 from mnlearn.scores import MPL, PIC, Decomposed
 from mnlearn.statistics import Counts, kernels
+from mnlearn.statistics.stored import CheckpointedCounts
 
 from references import counts as reference
 from references import mpl as reference_mpl

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from mnlearn.algorithms import GSMN, GSMNStar
 from mnlearn.algorithms._marginals import AllMarginals, ListedMarginals
-from mnlearn.algorithms._search import Constraints
 from mnlearn.algorithms.aracne import ARACNE, indirect, indirect_among, level_of_significance
+from mnlearn.algorithms.base import Constraints
 from mnlearn.algorithms.screening import Screening, grown_candidates, strongest_pairs
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnsuitableError

@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from mnlearn.algorithms import joint_moves, rival_edges, separator
-from mnlearn.algorithms._search import Constraints
-from mnlearn.algorithms.rival_edges import Rivals
-from mnlearn.algorithms.separator import Effort, SeparatorEvidence
-from mnlearn.algorithms.separator_phase import price
+from mnlearn.algorithms import joint_moves
+from mnlearn.algorithms import sep as separator
+from mnlearn.algorithms.base import Constraints
+from mnlearn.algorithms.sep import Effort, SeparatorEvidence
+from mnlearn.algorithms.sep import moves as rival_edges
+from mnlearn.algorithms.sep.moves import Rivals
+from mnlearn.algorithms.sep.phase import price
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs import Graph, cycle, grid, random_graph, random_tree, star

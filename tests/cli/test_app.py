@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import pytest
 
 import mnlearn
-import mnlearn.learning.pairs
+import mnlearn.learning.tests
 from mnlearn.cli.console import say
 from mnlearn.cli.options import flag
 
@@ -107,7 +107,7 @@ def _raise(error: BaseException) -> Any:
 
 
 def test_a_bug_is_exit_1(run: Any, survey: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mnlearn.learning.pairs, "independence_test", _raise(ZeroDivisionError("by\nzero")))
+    monkeypatch.setattr(mnlearn.learning.tests, "independence_test", _raise(ZeroDivisionError("by\nzero")))
     shown = run("test", survey, "a", "b")
     assert (shown.code, shown.out) == (1, "")
     assert shown.err == (
@@ -117,7 +117,7 @@ def test_a_bug_is_exit_1(run: Any, survey: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_ctrl_c_is_exit_130(run: Any, survey: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mnlearn.learning.pairs, "independence_test", _raise(KeyboardInterrupt()))
+    monkeypatch.setattr(mnlearn.learning.tests, "independence_test", _raise(KeyboardInterrupt()))
     assert run("test", survey, "a", "b") == (130, "", "error: interrupted\n")
 
 

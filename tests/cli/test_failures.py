@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import mnlearn
-import mnlearn.data.overview
+import mnlearn.data.overviews
 from default_signals import with_default_signals
 from mnlearn.cli import main
 
@@ -166,7 +166,7 @@ def test_an_error_of_the_system_is_no_bug(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(sys.modules["mnlearn.data.overview"], "overview", fail)
+    monkeypatch.setattr(sys.modules["mnlearn.data.overviews"], "overview", fail)
     assert words in run("info", data).refusal()
 
 

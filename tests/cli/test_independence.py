@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mnlearn.learning import TESTS
-from mnlearn.learning.pairs import independence_test
+from mnlearn.learning.tests import independence_test
 
 KEYS = ["x", "y", "given", "test", "independent", "log_p", "statistic", "dof", "log_independent", "log_dependent"]
 KEYS += ["low_expected", "transform", "n_rows", "n_incomplete", "warning"]
@@ -147,6 +147,6 @@ def test_small_expected_counts_are_warned_of(run: Any, tmp_path: Path) -> None:
 
 def test_rows_left_out_are_shown(run: Any, survey: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = replace(independence_test(survey, "a", "c"), n_rows=1300, n_incomplete=20)
-    monkeypatch.setattr("mnlearn.learning.pairs.independence_test", lambda *_, **__: found)
+    monkeypatch.setattr("mnlearn.learning.tests.independence_test", lambda *_, **__: found)
     assert "1,300 complete, 20 lack a value" in run("test", survey, "a", "c").out
     assert "lack a value" in str(found)

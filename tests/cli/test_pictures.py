@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import mnlearn.learning
-from mnlearn.statistics.centralities import CENTRALITIES
+from mnlearn.evaluation.centrality import CENTRALITIES
 
 
 @pytest.fixture(scope="module")

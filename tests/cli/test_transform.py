@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
+from mnlearn.distributions.gaussian import sparse_gaussian
 from mnlearn.graphs import path
-from mnlearn.simulate.gaussian import sparse_gaussian
 
 
 @pytest.fixture(scope="module")

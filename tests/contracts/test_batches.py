@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn.algorithms import GSIMN, GSMN, HHCMN, PC, GSMNStar
-from mnlearn.algorithms._counted_test import CountedTest
+from mnlearn.algorithms.counted import CountedTest
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph

@@ -14,7 +14,7 @@ from mnlearn.errors import InputError
 from mnlearn.graphs import Graph
 from mnlearn.protocols import FloatArray, Indices, LogOdds, VarSet
 from mnlearn.scores import BJPScore, IBScore
-from mnlearn.scores._local import Decomposed
+from mnlearn.scores.local import Decomposed
 
 CLIMBS = [
     *(HillClimb(), HillClimb(tabu=2, patience=5), HillClimb(swaps=True, restarts=4)),

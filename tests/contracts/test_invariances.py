@@ -15,10 +15,10 @@ import pytest
 import mnlearn as mn
 from mnlearn.data import Dataset, pack
 from mnlearn.errors import MnlearnError
-from mnlearn.learning.counting import Counting
 from mnlearn.learning.registry import METHODS
 from mnlearn.statistics import Counts, ShardedCounts
-from mnlearn.statistics.sharded import row_shards
+from mnlearn.statistics.opening import Counting
+from mnlearn.statistics.shards import row_shards
 
 N_ROWS, N_VARIABLES = 120, 5
 Case: TypeAlias = tuple[str, dict[str, Any]]

@@ -14,11 +14,11 @@ import pytest
 import mnlearn as mn
 from mnlearn import parallel
 from mnlearn.algorithms import PC
+from mnlearn.distributions.factors import agreement_factors
 from mnlearn.errors import InputError
 from mnlearn.graphs import path
 from mnlearn.independence import MixedTest, PartialCorrelation
 from mnlearn.simulate import sample, simulate
-from mnlearn.simulate.factors import agreement_factors
 from mnlearn.simulate.gibbs import sample_gibbs
 from mnlearn.statistics import MixedLikelihoods, ShardedCounts, TestwiseMoments, kernels
 
@@ -80,7 +80,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
         )
         .graph
     ),
-    "mnlearn.statistics.mixed_likelihoods.MixedLikelihoods": lambda n: (
+    "mnlearn.statistics.likelihoods.MixedLikelihoods": lambda n: (
         PC().learn(MixedTest(MixedLikelihoods(table(), n_jobs=n))).graph
     ),
     "mnlearn.statistics.moments.Moments": lambda n: (
@@ -113,10 +113,10 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "mnlearn.estimators.selector.MarkovBlanketSelector": lambda n: fitted(
         mn.MarkovBlanketSelector("mpl", n_jobs=n), Y
     ).support_.tolist(),
-    "mnlearn.learning.pairs.independence_test": lambda n: mn.independence_test(table(), "x0", "x1", n_jobs=n),
-    "mnlearn.learning.pairs.dependences": lambda n: mn.dependences(table(), n_jobs=n),
-    "mnlearn.learning.screens.screen": lambda n: mn.screen(table(), n_jobs=n).partners.evidence.tobytes(),
-    "mnlearn.simulate.sampling.sample": lambda n: sample(
+    "mnlearn.learning.tests.independence_test": lambda n: mn.independence_test(table(), "x0", "x1", n_jobs=n),
+    "mnlearn.learning.tests.dependences": lambda n: mn.dependences(table(), n_jobs=n),
+    "mnlearn.learning.targets.screen": lambda n: mn.screen(table(), n_jobs=n).partners.evidence.tobytes(),
+    "mnlearn.distributions.sampling.sample": lambda n: sample(
         agreement_factors(path(4), 1.0), 40, 1, method="gibbs", n_jobs=n
     ).codes.tobytes(),
     "mnlearn.simulate.catalogue.simulate": lambda n: simulate(
@@ -127,7 +127,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     ).tobytes(),
 }
 SLOW: dict[str, Callable[[Any], Any]] = {  # what they find is the same for any number: see the tests of each
-    "mnlearn.statistics.sharded.ShardedCounts": lambda n: ShardedCounts(None, ["nowhere.mnpack"], n_jobs=n),
+    "mnlearn.statistics.shards.ShardedCounts": lambda n: ShardedCounts(None, ["nowhere.mnpack"], n_jobs=n),
 }
 
 

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from mnlearn import _core
 from mnlearn.data import read
-from mnlearn.data.pack_format import LANES, group_words, plane_layout
+from mnlearn.data.packs import LANES, group_words, plane_layout
 
 KINDS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32]
 

@@ -13,7 +13,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.data.packing import pack
 from mnlearn.protocols.statistics import IntArray
 from mnlearn.statistics import Counts
-from mnlearn.statistics.sharded import ShardedCounts
+from mnlearn.statistics.shards import ShardedCounts
 
 
 def slow(columns: list[IntArray]) -> dict[int, int]:

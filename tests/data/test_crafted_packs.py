@@ -12,7 +12,8 @@ import pytest
 import mnlearn as mn
 from fuzz.packs import PackParts, take_apart
 from mnlearn import _core
-from mnlearn.data import Dataset, pack, pack_format, read
+from mnlearn.data import Dataset, pack, read
+from mnlearn.data import packs as pack_format
 from mnlearn.errors import FileError, InputError
 from mnlearn.statistics import Counts
 

@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from data.tables import assert_same, write_text
-from mnlearn.data import csv, read
-from mnlearn.data.csv import Kind, kind_of
+from mnlearn.data import read
+from mnlearn.data import text as csv
+from mnlearn.data.text import Kind, kind_of
 from mnlearn.errors import DataError, FileError, MnlearnError
 
 BLOCKS = [8, 16, 64, 1 << 20]

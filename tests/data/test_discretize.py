@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mnlearn.data import Dataset, discretize, read
-from mnlearn.data.discretize import default_bins, equal_frequency, equal_width, interval_labels
+from mnlearn.data.transforms import default_bins, equal_frequency, equal_width, interval_labels
 from mnlearn.errors import InputError, UnknownNameError
 
 NUMBERS = st.lists(st.floats(-1e308, 1e308), min_size=1, max_size=60)

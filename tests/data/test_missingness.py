@@ -11,7 +11,7 @@ from scipy import stats
 
 import mnlearn as mn
 
-module = import_module("mnlearn.data.missingness")  # its function has the same name
+module = import_module("mnlearn.data.overviews")  # its function has the same name
 
 
 def table(n_rows: int = 300, seed: int = 1) -> dict[str, list[Any]]:

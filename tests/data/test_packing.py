@@ -23,8 +23,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from data.tables import assert_same
-from mnlearn.data import Dataset, missing, pack, pack_format, pack_writer, read
-from mnlearn.data.pack_format import NO_PLANE, plane_layout
+from mnlearn.data import Dataset, missing, pack, pack_writer, read
+from mnlearn.data import packs as pack_format
+from mnlearn.data.packs import NO_PLANE, plane_layout
 from mnlearn.errors import DataError, FileError, InputError, MnlearnError, UnknownNameError
 from profiles import few
 
@@ -64,9 +65,9 @@ def test_every_source_packs_what_read_returns(
 ) -> None:
     monkeypatch.setattr(missing, "CHUNKS_TOGETHER", rows_together)
     monkeypatch.setattr("mnlearn.data.columns.BATCH_ROWS", 50)
-    monkeypatch.setattr("mnlearn.data.typed_columns.BATCH_ROWS", 50)
-    monkeypatch.setattr("mnlearn.data.csv.BLOCK_BYTES", 300)
-    monkeypatch.setattr("mnlearn.data.csv.HEADERS_PER_BLOCK", 1)
+    monkeypatch.setattr("mnlearn.data.typed.BATCH_ROWS", 50)
+    monkeypatch.setattr("mnlearn.data.text.BLOCK_BYTES", 300)
+    monkeypatch.setattr("mnlearn.data.text.HEADERS_PER_BLOCK", 1)
     monkeypatch.setattr(pack_writer, "BLOCK_ROWS", 70)
     table = frame(n_rows)
     table.to_csv(tmp_path / "t.csv", index=False)
@@ -167,8 +168,8 @@ def test_files_that_do_not_match_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_long_row_is_read_in_larger_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnlearn.data.csv.BLOCK_BYTES", 64)
-    monkeypatch.setattr("mnlearn.data.csv.HEADERS_PER_BLOCK", 1)
+    monkeypatch.setattr("mnlearn.data.text.BLOCK_BYTES", 64)
+    monkeypatch.setattr("mnlearn.data.text.HEADERS_PER_BLOCK", 1)
     (tmp_path / "t.csv").write_text("x,y\na,b\nb,a\n" + "c" * 200 + ",a\n" + "a,b\n" * 50)
     assert_same(pack(tmp_path / "t.csv", tmp_path / "t.mnpack"), read(tmp_path / "t.csv"))
 

@@ -15,8 +15,9 @@ import pytest
 
 import mnlearn as mn
 from mnlearn.cli.app import main
-from mnlearn.data import csv as csv_reader
-from mnlearn.data import csv_errors, parquet
+from mnlearn.data import parquet
+from mnlearn.data import text as csv_reader
+from mnlearn.data import text_errors as csv_errors
 from mnlearn.errors import DataError, FileError, InputError, MnlearnError
 from mnlearn.simulate import read_bif
 

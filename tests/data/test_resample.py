@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnlearn.data import Dataset
-from mnlearn.data.resample import resample, split, take
+from mnlearn.data.rows import resample, split, take
 from mnlearn.errors import InputError
 
 

@@ -197,7 +197,7 @@ def test_a_selector_selects_at_least_so_many_features() -> None:
 
 
 def test_gaps_stay_if_asked_for() -> None:
-    from mnlearn.estimators._input import coded, columns_of
+    from mnlearn.estimators.input import coded, columns_of
 
     X = np.where(np.arange(60).reshape(20, 3) % 7 == 0, np.nan, np.arange(60.0).reshape(20, 3) / 7)
     learner = MarkovNetworkLearner(missing="testwise")

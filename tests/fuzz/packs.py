@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mnlearn.data.pack_format import ALIGNMENT, MARK, PREAMBLE_BYTES, VERSION
+from mnlearn.data.packs import ALIGNMENT, MARK, PREAMBLE_BYTES, VERSION
 
 PREAMBLE = struct.Struct("<8sIIQQQI")
 

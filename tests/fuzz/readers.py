@@ -17,7 +17,7 @@ import numpy as np
 import mnlearn as mn
 from fuzz.mutations import ODD_NUMBERS, Mutations
 from fuzz.packs import PackParts, take_apart
-from mnlearn import checkpoints
+from mnlearn import checkpoint as checkpoints
 from mnlearn.data import Dataset, pack, read
 from mnlearn.errors import MnlearnError
 from mnlearn.graphs.formats import FORMATS, read_graph, write_graph
@@ -25,7 +25,7 @@ from mnlearn.graphs.graph import Graph
 from mnlearn.graphs.named import NamedGraph
 from mnlearn.model import fit
 from mnlearn.model.files import load_model
-from mnlearn.results import screened
+from mnlearn.results import targets as screened
 from mnlearn.simulate import read_bif
 from mnlearn.statistics import Counts, kernels
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from graph_files import can_carry, named_graphs
 from mnlearn.graphs import Graph, NamedGraph
-from mnlearn.graphs.markup_formats import (
+from mnlearn.graphs.markup import (
     _general_dot,
     _general_gml,
     _general_graphml,

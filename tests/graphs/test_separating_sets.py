@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, cycle, path, random_graph, random_tree, star
-from mnlearn.graphs.separating_sets import Separators
+from mnlearn.graphs.separators import Separators
 from mnlearn.protocols import VarSet
 
 from references.separator import flood

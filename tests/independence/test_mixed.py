@@ -15,7 +15,7 @@ from scipy.stats import t as student
 
 import mnlearn as mn
 from mnlearn.data import Dataset
-from mnlearn.data.resample import take
+from mnlearn.data.rows import take
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs.graph import Graph
 from mnlearn.independence import ChiSquare, MixedTest

@@ -14,7 +14,7 @@ import pytest
 import mnlearn as mn
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs.candidates import Candidates, every_pair
-from mnlearn.learning import candidates as option
+from mnlearn.learning import pairs as option
 from mnlearn.learning.registry import METHODS
 from mnlearn.learning.spec import resolve
 from mnlearn.simulate import example

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
+from mnlearn.distributions.gaussian import sparse_gaussian
 from mnlearn.graphs import path
 from mnlearn.learning import METHODS, learn
-from mnlearn.simulate.gaussian import sparse_gaussian
 
 CHAIN = sparse_gaussian(path(5), 1, weakest=0.5).dataset(500, 2)
 TABLE = dict(zip(CHAIN.names, CHAIN.columns, strict=True))

@@ -17,10 +17,10 @@ from mnlearn.data import Dataset
 from mnlearn.errors import DataError, UnsuitableError
 from mnlearn.independence import BayesianTest, ChiSquare, GTest, PartialCorrelation
 from mnlearn.learning.registry import METHODS, SCORES
+from mnlearn.regression.weights import edge_weights
 from mnlearn.scores import MPL, PIC, Entropy, ExtendedBIC, L1Logistic
 from mnlearn.scores.gaussian_evidence import GaussianEvidence
 from mnlearn.statistics import Counts, Moments, Shard, ShardedCounts, kernels, workers
-from mnlearn.statistics.edge_weights import edge_weights
 from mnlearn.statistics.testwise_moments import TestwiseMoments
 
 from references.gaps import TwinTest, complete_rows, with_gaps

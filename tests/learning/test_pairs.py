@@ -19,7 +19,7 @@ from mnlearn.data import Dataset, read
 from mnlearn.errors import DataError, InputError, UnknownNameError, UnsuitableError
 from mnlearn.independence import BayesianTest, ChiSquare, MutualInformation, PartialCorrelation
 from mnlearn.learning import DEFAULT_ALPHA, TESTS, make_test
-from mnlearn.learning.pairs import TestResult, dependences, independence_test
+from mnlearn.learning.tests import TestResult, dependences, independence_test
 from mnlearn.protocols import Evidence, ExplainedTest
 from mnlearn.results.explain import cochran_warning
 from mnlearn.statistics import Counts, Moments
@@ -374,5 +374,5 @@ def test_a_screen_before_the_tests_changes_nothing(test: str, top: int, monkeypa
     codes[1:6] = codes[0] % 2
     data = Dataset.from_codes(list(codes))
     want = dependences(data, test=test, top=top)
-    monkeypatch.setattr("mnlearn.learning.pairs.SCREENED_FROM", 2)
+    monkeypatch.setattr("mnlearn.learning.tests.SCREENED_FROM", 2)
     assert dependences(data, test=test, top=top) == want

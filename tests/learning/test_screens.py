@@ -10,8 +10,8 @@ import pytest
 
 import mnlearn as mn
 from mnlearn.errors import InputError, UnsuitableError
-from mnlearn.learning.checkpointed import StoredLists
-from mnlearn.statistics import screening
+from mnlearn.statistics import screens as screening
+from mnlearn.statistics.stored import StoredLists
 
 
 def columns(n: int = 60, n_rows: int = 300, states: int = 2) -> dict[str, list[int]]:

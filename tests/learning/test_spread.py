@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
-from mnlearn.checkpoints import Checkpoint, open_checkpoint
+from mnlearn.checkpoint import Checkpoint, open_checkpoint
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, MnlearnError
-from mnlearn.learning import counting
-from mnlearn.learning.counting import ParallelNeighborhoods
 from mnlearn.protocols import Neighborhood, SpreadNeighborhoods, VarSet
+from mnlearn.statistics import opening as counting
+from mnlearn.statistics.opening import ParallelNeighborhoods
 from monitors import Stopping
 
 N = 9

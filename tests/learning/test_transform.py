@@ -11,11 +11,11 @@ import pytest
 
 import mnlearn as mn
 from mnlearn.data import normal_scores
+from mnlearn.distributions.gaussian import sparse_gaussian
 from mnlearn.graphs import path
 from mnlearn.learning import METHODS, learn
 from mnlearn.learning.groups import compare_groups
-from mnlearn.learning.pairs import dependences
-from mnlearn.simulate.gaussian import sparse_gaussian
+from mnlearn.learning.tests import dependences
 
 CHAIN = sparse_gaussian(path(5), 1, weakest=0.5).dataset(200, 2)
 GAUSSIAN: dict[str, Any] = dict(zip(CHAIN.names, CHAIN.columns, strict=True))

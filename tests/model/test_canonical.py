@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn import Dataset, Graph, InputError, UnsuitableError
+from mnlearn.distributions.gaussian import continuous_dataset
 from mnlearn.model import canonical_factors, canonical_factors_of
 from mnlearn.simulate import component_probabilities
-from mnlearn.simulate.gaussian import continuous_dataset
 
 from references import model as slow
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn import DataError, Dataset, Graph, InputError, MnlearnWarning, UnknownNameError, UnsuitableError, discretize
+from mnlearn.distributions.gaussian import continuous_dataset
 from mnlearn.graphs import grid
 from mnlearn.model import DiscreteModel, FitReport, fit
 from mnlearn.simulate import Factor, FactorNetwork, GibbsPlan, agreement_factors, uniform_factors
-from mnlearn.simulate.gaussian import continuous_dataset
 
 from references import model as slow
 from references.sampling import distribution

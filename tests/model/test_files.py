@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from mnlearn import Dataset, FileError, InputError, discretize
+from mnlearn.distributions.gaussian import continuous_dataset
 from mnlearn.graphs import path
 from mnlearn.model import DiscreteModel, FitReport, GaussianModel, MarkovModel, files, fit, load_model, save_model
 from mnlearn.simulate import FactorNetwork, equal_partial_correlations, uniform_factors
-from mnlearn.simulate.gaussian import continuous_dataset
 
 
 def discrete() -> MarkovModel:

@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 from mnlearn import Graph, InputError, UnknownNameError, UnsuitableError
+from mnlearn.distributions.gaussian import continuous_dataset
 from mnlearn.graphs import grid, path
 from mnlearn.model import FitReport, GaussianModel, fit
 from mnlearn.simulate import sparse_gaussian
-from mnlearn.simulate.gaussian import continuous_dataset
 
 NAMES = tuple("abcdef")
 GRAPH = grid(2, 3)

@@ -17,8 +17,8 @@ from mnlearn.model import FitReport, MixedModel, fitting, load_model, mixed, mix
 from mnlearn.model.mixed_fit import normalisable
 from mnlearn.model.mixed_network import MixedNetwork
 from mnlearn.model.predictions import predictions
+from mnlearn.regression.features import Features, contrasts
 from mnlearn.statistics.feature_columns import Interactions
-from mnlearn.statistics.variable_features import Features, contrasts
 
 from references import mixed as slow
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn import DataError, Dataset, Graph, InputError, UnsuitableError
+from mnlearn.distributions.gaussian import continuous_dataset
 from mnlearn.graphs import cycle, grid
 from mnlearn.model import fit_precision
 from mnlearn.simulate import sparse_gaussian
-from mnlearn.simulate.gaussian import continuous_dataset
 
 from references import model as slow
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn import Dataset, Graph, InputError, UnknownNameError, UnsuitableError
+from mnlearn.distributions.gaussian import continuous_dataset
 from mnlearn.graphs import grid
 from mnlearn.model import fit_pseudolikelihood
 from mnlearn.model._configurations import all_cliques
 from mnlearn.model.pseudolikelihood import PseudoLikelihood, _Layout
 from mnlearn.simulate import Factor, FactorNetwork, sample, uniform_factors
-from mnlearn.simulate.gaussian import continuous_dataset
 
 from references import model as slow
 from references.sampling import distribution

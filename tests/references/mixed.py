@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from mnlearn.regression.features import Features
 from mnlearn.statistics.feature_columns import Interactions
-from mnlearn.statistics.variable_features import Features
 
 Row = Sequence[float | None]  # codes and standardised numbers; None where a value is missing
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._ties import first_best
-from mnlearn.algorithms.separator_phase import MOST_FLIPS_OF_A_PAIR, SeparatorPhase
+from mnlearn.algorithms.sep.phase import MOST_FLIPS_OF_A_PAIR, SeparatorPhase
 from mnlearn.graphs import Graph
 from mnlearn.protocols import BoolArray
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from mnlearn.errors import InputError, UnknownNameError
+from mnlearn.evaluation.centrality import CENTRALITIES, centralities
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import Result
+from mnlearn.regression.weights import EdgeWeights
 from mnlearn.results import Learned
-from mnlearn.statistics.centralities import CENTRALITIES, centralities
-from mnlearn.statistics.edge_weights import EdgeWeights
 
 # a -0.5- b -(-0.25)- c, and d alone with e: two components.
 EDGES = ((0, 1), (1, 2), (3, 4))

@@ -17,10 +17,10 @@ from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import Result
+from mnlearn.regression import weights as weights_module
 from mnlearn.results import Learned
 from mnlearn.results.edges import LearnedEdge, first_edges
 from mnlearn.simulate import example, simulate
-from mnlearn.statistics import edge_weights as weights_module
 
 
 @pytest.fixture(scope="module")
@@ -155,8 +155,8 @@ def test_centralities_without_paths_beyond_a_size(
 ) -> None:
     learned = many(60, 4)
     whole = learned.centrality(groups=["a", "b"] * 30, frame="pandas")
-    monkeypatch.setattr("mnlearn.statistics.centralities.MOST_BY_PATHS", 50)
-    monkeypatch.setattr("mnlearn.results.centrality.MOST_BY_PATHS", 50)
+    monkeypatch.setattr("mnlearn.evaluation.centrality.MOST_BY_PATHS", 50)
+    monkeypatch.setattr("mnlearn.results.measures.MOST_BY_PATHS", 50)
     part = learned.centrality(groups=["a", "b"] * 30, frame="pandas")
     assert part["closeness"].isna().all()
     assert part["betweenness"].isna().all()

@@ -129,7 +129,7 @@ def test_bad_settings(settings: dict[str, int], words: str) -> None:
 
 
 def test_too_many_states_are_a_message(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr("mnlearn.statistics.neighbor_regressions._MOST_CURVATURES", 1)
+    monkeypatch.setattr("mnlearn.regression.predictability._MOST_CURVATURES", 1)
     rows = network(answers(20), [(0, 1)]).predictability_list(2)
     assert rows[0].accuracy is None
     assert rows[0].r2 is not None

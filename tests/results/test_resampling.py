@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
+from mnlearn.analysis import Resampling
 from mnlearn.data import Dataset
-from mnlearn.data.resample import resample, split
-from mnlearn.results import Learned, Resampling
+from mnlearn.data.rows import resample, split
+from mnlearn.results import Learned
 from mnlearn.simulate import example
 
 COLUMNS = example(300, seed=4).columns()

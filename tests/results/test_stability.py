@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
+from mnlearn.analysis.stability import DROPPED, Stability
 from mnlearn.errors import FileError, InputError, MnlearnError, UnknownNameError
+from mnlearn.evaluation.centrality import centralities
 from mnlearn.graphs.graph import Graph
-from mnlearn.results.stability import DROPPED, Stability
+from mnlearn.regression.weights import edge_weights
 from mnlearn.results.weight_samples import SampledWeights
 from mnlearn.simulate import example
-from mnlearn.statistics.centralities import centralities
-from mnlearn.statistics.edge_weights import edge_weights
 from monitors import Stopping
 
 
@@ -42,7 +42,7 @@ def fixed(learned: mn.Learned) -> mn.Intervals:
 
 
 def test_a_fixed_structure_gives_the_weights_of_drawn_rows(learned: mn.Learned, fixed: mn.Intervals) -> None:
-    from mnlearn.data.resample import resample
+    from mnlearn.data.rows import resample
 
     assert learned.data is not None
     assert fixed.weights.pairs == learned.graph.edges == ((0, 1), (1, 2), (2, 3))
@@ -254,7 +254,7 @@ def test_weighted_rows_are_dropped_as_rows_and_keep_their_weights() -> None:
 def test_the_time_includes_the_centralities_and_cancelling_keeps_those_so_far(
     learned: mn.Learned, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from mnlearn.results import stability as module
+    from mnlearn.analysis import stability as module
 
     whole = learned.stability(60, relearn=False, n_jobs=1)
     monkeypatch.setattr(module, "_BLOCK", 10 * len(learned.names) ** 2)

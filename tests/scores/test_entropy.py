@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.distributions.gaussian import continuous_dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import Graph
 from mnlearn.scores import Entropy, ExtendedBIC
-from mnlearn.simulate.gaussian import continuous_dataset
 from mnlearn.statistics import Counts, Moments
 
 from references import counts as reference

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from mnlearn.algorithms import _candidate_pairs
-from mnlearn.algorithms.separator import SeparatorEvidence
+from mnlearn.algorithms.sep import SeparatorEvidence
 from mnlearn.data import Dataset, read
+from mnlearn.distributions.gaussian import GaussianNetwork, equal_partial_correlations, sparse_gaussian
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import Graph, grid, path, random_graph
 from mnlearn.learning import learn
 from mnlearn.scores import GaussianEvidence
 from mnlearn.scores.gaussian_evidence import PRIOR_EDGES, fitted_shares, log_factor
-from mnlearn.simulate.gaussian import GaussianNetwork, equal_partial_correlations, sparse_gaussian
 from mnlearn.statistics import Counts, Moments
 
 from references import gaussian_evidence as slow

@@ -14,13 +14,13 @@ from sklearn.linear_model import LassoCV, lars_path_gram
 
 from mnlearn.algorithms.regularized import L1LR
 from mnlearn.data import Dataset, read
+from mnlearn.distributions.gaussian import sparse_gaussian
 from mnlearn.errors import InputError
 from mnlearn.graphs import path, random_graph
 from mnlearn.protocols import NeighborhoodJudge
 from mnlearn.scores import CrossValidatedLasso, EBICLasso, StableLasso, TheoryLasso
-from mnlearn.simulate.gaussian import sparse_gaussian
 from mnlearn.statistics import Moments, Rows
-from mnlearn.statistics.lasso_paths import lasso_path
+from mnlearn.statistics.paths import lasso_path
 
 from references import rivals as reference_rivals
 

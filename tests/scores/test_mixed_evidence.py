@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import mnlearn as mn
 from mnlearn import _core
-from mnlearn.algorithms.separator import SeparatorEvidence
+from mnlearn.algorithms.sep import SeparatorEvidence
 from mnlearn.data import Dataset
 from mnlearn.errors import UnsuitableError
 from mnlearn.graphs import grid, hubs

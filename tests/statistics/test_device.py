@@ -18,12 +18,13 @@ from mnlearn.algorithms.screening import Screening
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import DeviceError, InputError, MissingDependencyError, UnsuitableError
 from mnlearn.scores import MPL, PIC
-from mnlearn.statistics import Counts, device_counts, kernels
-from mnlearn.statistics.device import DeviceBits, device_errors, open_device
-from mnlearn.statistics.device_counts import DeviceCounts, bands, state_0_planes
+from mnlearn.statistics import Counts, kernels
+from mnlearn.statistics import gpu as device_counts
 from mnlearn.statistics.device_growth import improving
-from mnlearn.statistics.device_pairs import PairFilter, pair_cells, weighted_cells
 from mnlearn.statistics.device_samples import row_numbers, row_weights
+from mnlearn.statistics.gpu import DeviceCounts, bands, state_0_planes
+from mnlearn.statistics.gpu_device import DeviceBits, device_errors, open_device
+from mnlearn.statistics.gpu_pairs import PairFilter, pair_cells, weighted_cells
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: make test-device")
 torch.set_num_threads(1)  # the tests run in a process for every core
@@ -310,7 +311,7 @@ def test_permutations_give_the_same_tests() -> None:
 
 
 def test_weights_of_rows_are_those_of_the_draw() -> None:
-    from mnlearn.data.resample import resample
+    from mnlearn.data.rows import resample
 
     data = binary(5, 50)
     (weights,) = row_weights([resample(row_numbers(50), 7)], 50)

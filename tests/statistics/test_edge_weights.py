@@ -13,12 +13,12 @@ from scipy.optimize import minimize
 
 import mnlearn as mn
 from mnlearn.data import Dataset, read
-from mnlearn.data.discretize import discretize
-from mnlearn.data.resample import take
+from mnlearn.data.rows import take
+from mnlearn.data.transforms import discretize
 from mnlearn.graphs.graph import Graph
-from mnlearn.statistics import edge_weights as module
-from mnlearn.statistics.edge_weights import EdgeWeights, edge_weights, ordered_variables, sampled_edge_weights
-from mnlearn.statistics.mixed_pseudolikelihood import edge_value, fit_interactions
+from mnlearn.regression import weights as module
+from mnlearn.regression.joint import edge_value, fit_interactions
+from mnlearn.regression.weights import EdgeWeights, edge_weights, ordered_variables, sampled_edge_weights
 
 Edges = Collection[tuple[int, int]]
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mnlearn.distributions.gaussian import continuous_dataset
 from mnlearn.errors import InputError
-from mnlearn.simulate.gaussian import continuous_dataset
 from mnlearn.statistics import Moments
 
 from references import mbs as reference_mbs

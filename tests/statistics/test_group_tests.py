@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from mnlearn.statistics import group_tests
-from mnlearn.statistics.group_tests import WeightedEdges, corrected, network_tests
+from mnlearn.analysis import permutations as group_tests
+from mnlearn.analysis.permutations import WeightedEdges, corrected, network_tests
 
 
 def network(weights: dict[tuple[int, int], float]) -> WeightedEdges:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from mnlearn import Dataset
 from mnlearn.data._checks import code_type
-from mnlearn.data.resample import take
-from mnlearn.statistics.mixed_pseudolikelihood import MixedPseudoLikelihood, fit_interactions
-from mnlearn.statistics.variable_features import contrasts, features_of
+from mnlearn.data.rows import take
+from mnlearn.regression.features import contrasts, features_of
+from mnlearn.regression.joint import MixedPseudoLikelihood, fit_interactions
 
 from references import mixed as slow
 
@@ -147,7 +147,7 @@ def test_repeats_are_rows_and_many_rows_end_at_the_same_optimum(monkeypatch: pyt
     one, other = fit_interactions(twice, PAIRS), fit_interactions(counted, PAIRS)
     for pair in PAIRS:
         np.testing.assert_allclose(one.interactions.weights[pair], other.interactions.weights[pair], atol=1e-9)
-    from mnlearn.statistics import mixed_pseudolikelihood
+    from mnlearn.regression import joint as mixed_pseudolikelihood
 
     monkeypatch.setattr(mixed_pseudolikelihood, "_MANY_ROWS", 30)
     warm = fit_interactions(data, PAIRS)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.protocols import FloatArray
-from mnlearn.statistics import correlation
+from mnlearn.statistics import scaling as correlation
 from mnlearn.statistics.moments import EXPLAINED, LARGEST, Moments
 
 from references.moments import conditional_entropy, dataset_of, linked_rows, partial_correlation

@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 
 from mnlearn.data import Dataset, read
 from mnlearn.errors import InputError
-from mnlearn.statistics import neighbor_regressions as module
-from mnlearn.statistics.neighbor_regressions import NeighborRegressions
+from mnlearn.regression import predictability as module
+from mnlearn.regression.predictability import NeighborRegressions
 
 Array = np.ndarray[Any, Any]
 

@@ -69,7 +69,7 @@ def test_repeats_are_counted_from_the_file(tmp_path: Path) -> None:
 
 
 def test_an_altered_pack_is_never_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnlearn.data.pack_format.AT_ONCE", 0)
+    monkeypatch.setattr("mnlearn.data.packs.AT_ONCE", 0)
     pack(data_of(500), tmp_path / "t.mnpack")
     content = bytearray((tmp_path / "t.mnpack").read_bytes())
     content[4096 + 100] ^= 1

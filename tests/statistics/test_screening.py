@@ -16,7 +16,7 @@ from mnlearn.data import Dataset, pack, read
 from mnlearn.errors import InputError, MnlearnError
 from mnlearn.statistics import Counts, Moments, ShardedCounts, TestwiseMoments
 from mnlearn.statistics.correlation_screen import CorrelationScreen, correlation_evidence, least_correlation
-from mnlearn.statistics.screening import BlockScreen, ScreenRule, StrongestPartners, chi_square_quantile, run
+from mnlearn.statistics.screens import BlockScreen, ScreenRule, StrongestPartners, chi_square_quantile, run
 
 from references import screening as twin
 
@@ -292,7 +292,7 @@ class Stopping:
 
 
 def test_progress_and_cancelling(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnlearn.statistics.screening.PAIRS_BETWEEN_LOOKS", 1000)
+    monkeypatch.setattr("mnlearn.statistics.screens.PAIRS_BETWEEN_LOOKS", 1000)
     counts = Counts(data_of(200, 100, "binary", 1))
     monitor = Stopping(10**6)
     assert counts.screen(k=2, monitor=monitor).complete
@@ -302,7 +302,7 @@ def test_progress_and_cancelling(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_too_many_pairs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnlearn.statistics.screening.MOST_ENTRIES", 10)
+    monkeypatch.setattr("mnlearn.statistics.screens.MOST_ENTRIES", 10)
     with pytest.raises(InputError, match="at most 5 pairs"):
         Counts(data_of(30, 100, "binary", 1)).screen(k=None, threshold=0)
 

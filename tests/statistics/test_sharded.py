@@ -21,7 +21,7 @@ from mnlearn.independence import BayesianTest, ChiSquare
 from mnlearn.parallel import cluster
 from mnlearn.scores import MPL, PIC, BJPScore, HybridEvidence, IBScore
 from mnlearn.statistics import Counts, Shard, ShardedCounts, kernels, row_shards, workers
-from mnlearn.statistics import sharded as module
+from mnlearn.statistics import shards as module
 from mnlearn.statistics.tables import PackedTables, ShardTable, add_shard_tables
 from profiles import few
 

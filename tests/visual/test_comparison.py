@@ -12,8 +12,8 @@ from matplotlib.colors import to_rgb
 from mnlearn.errors import FileError, InputError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import Result
+from mnlearn.regression.weights import EdgeWeights, WeightMeasure
 from mnlearn.results import Learned
-from mnlearn.statistics.edge_weights import EdgeWeights, WeightMeasure
 from mnlearn.visual import plot_difference, plot_side_by_side
 from mnlearn.visual.figure_data import SIGN_COLORS
 

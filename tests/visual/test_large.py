@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import Result
+from mnlearn.regression.weights import EdgeWeights
 from mnlearn.results import Learned
-from mnlearn.statistics.edge_weights import EdgeWeights
 from mnlearn.visual import report_large
 from mnlearn.visual.large import MOST_DRAWN, hub_excerpt, is_large, outline_of, surroundings
 from mnlearn.visual.report import render_report

@@ -15,8 +15,8 @@ import mnlearn.visual.canvas
 from mnlearn.errors import FileError, InputError, MissingDependencyError, UnknownNameError
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import Result
+from mnlearn.regression.weights import EdgeWeights
 from mnlearn.results import Learned
-from mnlearn.statistics.edge_weights import EdgeWeights
 from mnlearn.visual import KINDS, draw
 from mnlearn.visual.figure_data import SIGN_COLORS, figure_data_of, measures, relative_strengths, shown_name
 from mnlearn.visual.heatmap import cell_colors, cell_size, enlarged_cells

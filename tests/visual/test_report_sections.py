@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
+from mnlearn.analysis.stability import Stability
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.results import Learned
-from mnlearn.results.stability import Stability
 from mnlearn.visual.appearance import Appearance
 from mnlearn.visual.figure_data import figure_data_of
 from mnlearn.visual.report import render_report

@@ -15,6 +15,14 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from mnlearn.distributions.factors import (
+    Factor,
+    FactorNetwork,
+    agreement_factors,
+    random_pairwise_factors,
+    uniform_factors,
+)
+from mnlearn.distributions.sampling import sample
 from mnlearn.errors import check_name, whole_number
 from mnlearn.graphs.formats import read_graph
 from mnlearn.graphs.generators import (
@@ -30,9 +38,7 @@ from mnlearn.graphs.generators import (
 )
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import SILENT, Monitor
-from mnlearn.simulate.factors import Factor, FactorNetwork, agreement_factors, random_pairwise_factors, uniform_factors
 from mnlearn.simulate.pairwise import PairwiseNetwork, ising
-from mnlearn.simulate.sampling import sample
 from mnlearn_papers.experiment import (
     Case,
     Experiment,

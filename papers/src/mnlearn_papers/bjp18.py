@@ -28,14 +28,14 @@ import numpy as np
 
 from mnlearn.algorithms.exhaustive import Exhaustive
 from mnlearn.data.dataset import Dataset
+from mnlearn.distributions.factors import uniform_factors
+from mnlearn.distributions.sampling import sample
 from mnlearn.graphs.generators import six_node_structures, star
 from mnlearn.independence.bayesian import BayesianTest
 from mnlearn.protocols import Score
 from mnlearn.scores.bjp import BJPScore
 from mnlearn.scores.ib import IBScore
 from mnlearn.scores.mpl import MPL
-from mnlearn.simulate.factors import uniform_factors
-from mnlearn.simulate.sampling import sample
 from mnlearn.statistics.counts import Counts
 from mnlearn_papers.differences import ErrorTerm, standardized_difference
 from mnlearn_papers.measured import Measured, Measurement, Trial

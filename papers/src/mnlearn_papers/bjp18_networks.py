@@ -40,6 +40,8 @@ from mnlearn.algorithms.gsmn import GSMNStar
 from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.data.dataset import Dataset
+from mnlearn.distributions.factors import uniform_factors
+from mnlearn.distributions.sampling import sample
 from mnlearn.graphs.formats import read_graph
 from mnlearn.graphs.generators import barabasi_albert
 from mnlearn.graphs.graph import Graph
@@ -49,8 +51,6 @@ from mnlearn.protocols import IndependenceTest, Result
 from mnlearn.scores.bjp import BJPScore
 from mnlearn.scores.ib import IBScore
 from mnlearn.scores.mpl import MPL
-from mnlearn.simulate.factors import uniform_factors
-from mnlearn.simulate.sampling import sample
 from mnlearn.statistics.counts import Counts
 from mnlearn_papers.experiment import Case, Experiment, Source
 from mnlearn_papers.measured import Measured, Measurement, Trial, data_files

@@ -17,8 +17,8 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from mnlearn._elementary import in_order
 from mnlearn.errors import InputError, whole_number
+from mnlearn.numbers import in_order
 from mnlearn.protocols import BoolArray, LocalScore, VarSet
 from mnlearn.protocols.search import BatchedNeighborhoods
 from mnlearn_papers.directed import DirectedNetwork

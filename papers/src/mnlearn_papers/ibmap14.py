@@ -38,13 +38,13 @@ from mnlearn.algorithms.gsmn import GSMNStar
 from mnlearn.algorithms.hiton import HHCMN
 from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.data.dataset import Dataset
+from mnlearn.distributions.sampling import sample
 from mnlearn.evaluation.triplets import independence_accuracy
 from mnlearn.graphs.generators import grid
 from mnlearn.graphs.graph import Graph
 from mnlearn.independence.bayesian import BayesianTest
 from mnlearn.scores.ib import IBScore
 from mnlearn.simulate.pairwise import ParameterLaw, with_log_odds
-from mnlearn.simulate.sampling import sample
 from mnlearn.statistics.counts import Counts
 from mnlearn_papers.experiment import Case, Experiment, RandomNetwork
 from mnlearn_papers.jair09 import TABLES, Table, prepared, table_files

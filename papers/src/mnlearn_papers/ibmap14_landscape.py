@@ -30,11 +30,11 @@ from time import process_time
 import numpy as np
 
 from mnlearn.algorithms.ibmap import IBMAPHC
+from mnlearn.distributions.sampling import sample
 from mnlearn.graphs.generators import random_graph
 from mnlearn.independence.bayesian import BayesianTest
 from mnlearn.scores.ib import IBScore
 from mnlearn.simulate.pairwise import with_log_odds
-from mnlearn.simulate.sampling import sample
 from mnlearn.statistics.counts import Counts
 from mnlearn_papers.ibmap14 import LOG_ODDS
 from mnlearn_papers.landscape import Landscape, landscape, sample_landscape

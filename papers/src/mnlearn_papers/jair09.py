@@ -31,9 +31,9 @@ from mnlearn.algorithms.gsimn import GSIMN
 from mnlearn.algorithms.gsimn_fch import GSIMNFCH
 from mnlearn.algorithms.gsmn import GSMNStar
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.discretize import discretize
 from mnlearn.data.options import VariableType
 from mnlearn.data.readers import read
+from mnlearn.data.transforms import discretize
 from mnlearn.errors import MnlearnError
 from mnlearn.evaluation.metrics import normalized_hamming
 from mnlearn.evaluation.triplets import sample_triplets

@@ -18,8 +18,8 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from mnlearn._atomic_files import lock
 from mnlearn.errors import FileError, is_number
+from mnlearn.files import lock
 
 Record: TypeAlias = Mapping[str, Any]
 RunKey: TypeAlias = tuple[str, int, int, str]  # source, rows, repetition, method

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mnlearn._validate import Seed, rng_from
-from mnlearn.algorithms._search import check_parts
+from mnlearn.algorithms.base import check_parts
 from mnlearn.algorithms.exhaustive import Exhaustive
 from mnlearn.errors import InputError, check_mapping, tuple_of, whole_number
 from mnlearn.graphs.graph import Edge, Graph, check_graph

@@ -30,6 +30,7 @@ import numpy as np
 
 from mnlearn.algorithms.aracne import ARACNE
 from mnlearn.algorithms.mbs import MBS
+from mnlearn.distributions.gaussian import sparse_gaussian
 from mnlearn.evaluation.metrics import precision, recall
 from mnlearn.evaluation.subgraphs import Enrichment, better_terms, enrichment
 from mnlearn.graphs.generators import disjoint_union, random_graph
@@ -37,7 +38,6 @@ from mnlearn.graphs.graph import Graph
 from mnlearn.independence.information import GaussianInformation
 from mnlearn.protocols import FloatArray
 from mnlearn.scores.entropy import Entropy, ExtendedBIC
-from mnlearn.simulate.gaussian import sparse_gaussian
 from mnlearn.statistics.moments import Moments
 from mnlearn_papers.directed_search import sparse_candidate
 from mnlearn_papers.measured import Measured, Measurement, Trial

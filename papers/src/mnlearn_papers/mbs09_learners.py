@@ -38,8 +38,8 @@ from mnlearn.independence.information import GaussianInformation
 from mnlearn.protocols import FloatArray
 from mnlearn.scores.entropy import Entropy, ExtendedBIC
 from mnlearn.scores.lasso import EBICLasso
-from mnlearn.statistics.lasso_paths import lasso_path
 from mnlearn.statistics.moments import Moments
+from mnlearn.statistics.paths import lasso_path
 from mnlearn_papers.directed import DirectedNetwork
 from mnlearn_papers.directed_search import climb_directed, score_directed, search_orders, sparse_candidate
 

@@ -16,8 +16,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from mnlearn import parallel
-from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.errors import FileError, unknown_name, whole_number
+from mnlearn.files import replacing, write_errors
 from mnlearn_papers.experiment import RunCell, generator_of
 from mnlearn_papers.journal import Journal, Record, read_records
 from mnlearn_papers.reproduction import Comparison, Key, Published, Request, figure, in_order, with_steps

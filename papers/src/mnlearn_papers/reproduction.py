@@ -10,8 +10,8 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.errors import FileError
+from mnlearn.files import replacing, write_errors
 from mnlearn.parallel import job_count
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn_papers.differences import ErrorTerm, standardized_difference

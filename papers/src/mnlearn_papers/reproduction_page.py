@@ -12,7 +12,7 @@ from math import ceil, floor, log10, nan
 from pathlib import Path
 from typing import NamedTuple
 
-from mnlearn._atomic_files import replacing, write_errors
+from mnlearn.files import replacing, write_errors
 from mnlearn_papers.agreement import agreement
 from mnlearn_papers.campaign import Campaign, CellState
 from mnlearn_papers.differences import LIMIT

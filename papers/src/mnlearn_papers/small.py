@@ -16,8 +16,8 @@ from textwrap import fill
 
 from threadpoolctl import threadpool_limits
 
-from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.errors import FileError
+from mnlearn.files import replacing, write_errors
 from mnlearn_papers.catalogue import REPRODUCTIONS
 from mnlearn_papers.reproduction import Comparison, Reproduction, Request
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.errors import FileError, InputError, check_name
+from mnlearn.files import replacing, write_errors
 from mnlearn_papers import learners, learners_page
 from mnlearn_papers.catalogue import REPRODUCTIONS
 from mnlearn_papers.costs import as_figures, costs

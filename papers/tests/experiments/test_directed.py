@@ -11,11 +11,11 @@ import pytest
 
 from mnlearn.algorithms.mbs import MBS
 from mnlearn.data.dataset import Dataset
+from mnlearn.distributions.gaussian import continuous_dataset
 from mnlearn.errors import InputError, MissingDependencyError, UnknownNameError, UnsuitableError
 from mnlearn.evaluation import hamming
 from mnlearn.graphs import Graph
 from mnlearn.scores import ExtendedBIC
-from mnlearn.simulate.gaussian import continuous_dataset
 from mnlearn.statistics import Counts
 from mnlearn_papers.directed import Criterion, DirectedNetwork, learn_directed
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from mnlearn.data import Dataset
+from mnlearn.distributions.gaussian import continuous_dataset
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs import Graph, path
-from mnlearn.simulate.gaussian import continuous_dataset
 from mnlearn_papers import peers
 from mnlearn_papers.experiment import Case
 from mnlearn_papers.learners import Bench, DataSet, Learner, Timing, as_frame, recorded_times

@@ -8,9 +8,9 @@ from math import isnan
 import numpy as np
 import pytest
 
+from mnlearn.distributions.gaussian import sparse_gaussian
 from mnlearn.evaluation import better_terms, enrichment
 from mnlearn.graphs import Graph
-from mnlearn.simulate.gaussian import sparse_gaussian
 from mnlearn.statistics import Moments
 from mnlearn_papers import mbs09_enrichment as study
 from mnlearn_papers.catalogue import REPRODUCTIONS

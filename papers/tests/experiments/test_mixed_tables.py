@@ -13,7 +13,7 @@ import pytest
 from mnlearn.data import Dataset
 from mnlearn.graphs import Graph
 from mnlearn.simulate import Margin, MixedNetwork, random_gaps
-from mnlearn_papers.mixed_tables import FEWEST_ROWS, READINGS, SECTIONS, SOURCES, Case, cases
+from mnlearn_papers.mixed import FEWEST_ROWS, READINGS, SECTIONS, SOURCES, Case, cases
 from networks import DATA, needs_data
 
 DRAWN = [name for name, graphs in SOURCES.items() if "file" not in graphs]

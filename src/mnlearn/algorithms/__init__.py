@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mnlearn.algorithms.mpl import TwoPhase
     from mnlearn.algorithms.pc import PC
     from mnlearn.algorithms.regularized import L1LR, GraphicalLasso
-    from mnlearn.algorithms.separator import SeparatorEvidence
+    from mnlearn.algorithms.sep import SeparatorEvidence
 
 __all__ = [
     "ARACNE",
@@ -39,7 +39,18 @@ if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
     _MODULES = (
-        *("aracne", "exhaustive", "gsimn", "gsimn_fch", "gsmn", "hillclimb", "hiton"),
-        *("ibmap", "mbs", "mpl", "pc", "regularized", "separator"),
+        "aracne",
+        "exhaustive",
+        "gsimn",
+        "gsimn_fch",
+        "gsmn",
+        "hillclimb",
+        "hiton",
+        "ibmap",
+        "mbs",
+        "mpl",
+        "pc",
+        "regularized",
+        "sep",
     )
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

@@ -15,11 +15,11 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._elementary import exp
-from mnlearn.algorithms._search import Constraints, check_cancelled
+from mnlearn.algorithms.base import Constraints, check_cancelled
 from mnlearn.algorithms.screening import Screening
 from mnlearn.graphs.candidates import Candidates, Keys, keys_of
 from mnlearn.graphs.strongest_pairs import StrongestPairs
+from mnlearn.numbers import exp
 from mnlearn.protocols import (
     BoolArray,
     EvidenceScore,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mnlearn._ties import NOT_A_NUMBER, preferred
 from mnlearn.algorithms._association import Association
-from mnlearn.algorithms._search import STOPPED, check_cancelled
+from mnlearn.algorithms.base import STOPPED, check_cancelled
 from mnlearn.errors import InputError
 from mnlearn.graphs.candidates import Keys
 from mnlearn.graphs.graph import Edge, Graph

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._counted_test import CountedTest
-from mnlearn.algorithms._search import Cancelled, ordered
+from mnlearn.algorithms.base import Cancelled, ordered
+from mnlearn.algorithms.counted import CountedTest
 from mnlearn.graphs.candidates import Candidates
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.protocols import (

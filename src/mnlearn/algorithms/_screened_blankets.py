@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._blanket_climbs import BlanketPhase
-from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled
+from mnlearn.algorithms.base import STOPPED, Constraints, check_cancelled
+from mnlearn.algorithms.climbs import BlanketPhase
 from mnlearn.algorithms.screening import RESCANNED, Screening
 from mnlearn.errors import UnsuitableError
 from mnlearn.graphs.candidates import Candidates, Keys, check_candidates, near_pairs_of

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from mnlearn.algorithms._blankets import CountedBlanketTest, InferenceTest
-from mnlearn.algorithms._counted_test import AHEAD, check_ahead
 from mnlearn.algorithms._marginals import Marginals
+from mnlearn.algorithms.blankets import CountedBlanketTest, InferenceTest
+from mnlearn.algorithms.counted import AHEAD, check_ahead
 from mnlearn.algorithms.gsmn import RULES_OF_ALGORITHM_3, Algorithm3
 from mnlearn.algorithms.screening import CandidateRule, check_rule
 from mnlearn.errors import true_or_false

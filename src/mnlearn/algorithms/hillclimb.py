@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._ties import preferred, ranks, tolerance
-from mnlearn.algorithms._search import Cancelled, Constraints, check_parts, ordered
+from mnlearn.algorithms.base import Cancelled, Constraints, check_parts, ordered
 from mnlearn.algorithms.proposals import SteepestPairs, WeakestPairs, require_numbers
 from mnlearn.algorithms.screening import CandidateRule, check_rule, closed_candidates, stated
 from mnlearn.errors import InputError, UnsuitableError, check_name, true_or_false, whole_number

@@ -16,7 +16,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._counted_test import (
+from mnlearn.algorithms._marginals import Marginals
+from mnlearn.algorithms.base import STOPPED, Cancelled, edges_of_neighborhoods
+from mnlearn.algorithms.counted import (
     AHEAD,
     CountedTest,
     check_ahead,
@@ -24,8 +26,6 @@ from mnlearn.algorithms._counted_test import (
     subset_walk,
     tests_largest_sets,
 )
-from mnlearn.algorithms._marginals import Marginals
-from mnlearn.algorithms._search import STOPPED, Cancelled, edges_of_neighborhoods
 from mnlearn.algorithms.screening import CandidateRule, check_rule, first_candidates, stated
 from mnlearn.errors import check_name, true_or_false
 from mnlearn.graphs.graph import Graph

@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._elementary import log
 from mnlearn._ties import first_best
 from mnlearn.algorithms._association import EvidenceAssociation
-from mnlearn.algorithms._search import check_cancelled
+from mnlearn.algorithms.base import check_cancelled
 from mnlearn.graphs.candidates import Candidates
 from mnlearn.graphs.graph import Graph
-from mnlearn.graphs.separating_sets import Numbers, Separators
+from mnlearn.graphs.separators import Numbers, Separators
+from mnlearn.numbers import log
 from mnlearn.protocols import BoolArray, EvidenceScore, FloatArray, Monitor, VarSet
 
 SHORTFALL = 3.0

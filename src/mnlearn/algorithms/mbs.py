@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from mnlearn._ties import Criterion, first_best, first_maximum, tolerance
 from mnlearn.algorithms._association import ScoreAssociation
-from mnlearn.algorithms._search import STOPPED, Constraints, check_cancelled, check_parts, ordered
+from mnlearn.algorithms.base import STOPPED, Constraints, check_cancelled, check_parts, ordered
 from mnlearn.algorithms.mbs_selection import (
     BlanketSearch,
     IndependentBlankets,

@@ -13,11 +13,11 @@ from typing import Literal, NamedTuple, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._elementary import log
 from mnlearn._ties import exceeds, first_best, first_maximum, tolerance
 from mnlearn.algorithms._association import ScoreAssociation
-from mnlearn.algorithms._search import Constraints
+from mnlearn.algorithms.base import Constraints
 from mnlearn.graphs.graph import Graph
+from mnlearn.numbers import log
 from mnlearn.protocols import FloatArray, Indices, LocalScore, Monitor, Move, PenaltyTrial, Score, VarSet
 
 STRENGTHS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)

@@ -14,10 +14,10 @@ from dataclasses import dataclass, fields
 from time import perf_counter
 from typing import Literal, Protocol, get_args
 
-from mnlearn.algorithms._blanket_climbs import BlanketPhase, NativePhaseOne, PhaseOne
 from mnlearn.algorithms._edge_flips import FlipRules, flip_edges, flip_edges_natively
 from mnlearn.algorithms._screened_blankets import ScreenedBlankets, check_screened
-from mnlearn.algorithms._search import Constraints, check_monitor, check_parts
+from mnlearn.algorithms.base import Constraints, check_monitor, check_parts
+from mnlearn.algorithms.climbs import BlanketPhase, NativePhaseOne, PhaseOne
 from mnlearn.algorithms.screening import Screening
 from mnlearn.errors import InputError, UnsuitableError, check_name, whole_number
 from mnlearn.graphs.candidates import Candidates, Keys

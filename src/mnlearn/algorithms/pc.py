@@ -17,7 +17,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mnlearn.algorithms._counted_test import (
+from mnlearn.algorithms._pc_edges import RemainingEdges
+from mnlearn.algorithms.base import STOPPED, Cancelled, Constraints, ordered
+from mnlearn.algorithms.counted import (
     AHEAD,
     CountedTest,
     check_ahead,
@@ -25,8 +27,6 @@ from mnlearn.algorithms._counted_test import (
     subset_walk,
     tests_largest_sets,
 )
-from mnlearn.algorithms._pc_edges import RemainingEdges
-from mnlearn.algorithms._search import STOPPED, Cancelled, Constraints, ordered
 from mnlearn.algorithms.screening import CandidateRule, check_rule, first_candidates, stated
 from mnlearn.errors import InputError, check_name, true_or_false
 from mnlearn.graphs.candidates import Candidates, keys_of

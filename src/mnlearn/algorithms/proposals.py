@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mnlearn._ties import tolerance
-from mnlearn.algorithms._search import Constraints
+from mnlearn.algorithms.base import Constraints
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import BoolArray, FloatArray, IntArray, PairwiseScored, ScoredGraph, VarSet

@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Literal, get_args
 
 from mnlearn._ties import exceeds
-from mnlearn.algorithms._search import Constraints, check_parts, edges_of_neighborhoods
+from mnlearn.algorithms.base import Constraints, check_parts, edges_of_neighborhoods
 from mnlearn.algorithms.screening import CandidateRule, check_rule, closed_candidates, stated
 from mnlearn.errors import UnsuitableError, check_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mnlearn.algorithms._search import Cancelled, check_cancelled
+from mnlearn.algorithms.base import Cancelled, check_cancelled
 from mnlearn.errors import InputError, UnsuitableError, true_or_false, whole_number
 from mnlearn.graphs.candidates import Candidates, check_candidates
 from mnlearn.graphs.graph import Graph

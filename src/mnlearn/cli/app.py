@@ -35,14 +35,14 @@ def _help(command: Callable[..., None]) -> dict[str, Any]:
 
 _COMMANDS = {
     "learn": "learn.learn_command",
-    "blanket": "blanket.blanket_command",
+    "blanket": "targets.blanket_command",
     "screen": "screen.screen_command",
     "report": "report.report_command",
     "plot": "report.plot_command",
     "why": "report.why_command",
     "predictability": "predictability.predictability_command",
-    "centrality": "centrality.centrality_command",
-    "stability": "centrality.stability_command",
+    "centrality": "describe.centrality_command",
+    "stability": "describe.stability_command",
     "test": "judge.independence_command",
     "score": "judge.score_command",
     "fit": "model.fit_command",

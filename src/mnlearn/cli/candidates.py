@@ -41,7 +41,7 @@ def _source(text: str | None) -> Any:
     """Return the word, or what the file holds."""
     if text is None or text in ("screen", "all"):
         return text
-    from mnlearn.results.screened import MARK, Screened
+    from mnlearn.results.targets import MARK, Screened
 
     with check_file("--candidates", text).open("rb") as file:
         if file.read(len(MARK)) == MARK or Path(text).suffix == ".mns":

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from mnlearn.data.options import MissingPolicy
-    from mnlearn.data.overview import Overview, VariableOverview
+    from mnlearn.data.overviews import Overview, VariableOverview
 
 MOST_VARIABLES = 40  # more are summarised by type
 MOST_NOTES = 5  # columns whose gaps depend on others
@@ -65,7 +65,7 @@ def info_command(
       mnlearn info genes.parquet --all
     """
     from mnlearn.data.missingness import missingness
-    from mnlearn.data.overview import overview
+    from mnlearn.data.overviews import overview
     from mnlearn.data.readers import read
 
     read_options = reading.keywords() | drop_none(columns=column or None)

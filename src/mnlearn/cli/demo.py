@@ -8,19 +8,19 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from mnlearn._atomic_files import replacing
 from mnlearn.cli.console import probability, say, show, simple_table, with_noun
 from mnlearn.cli.data import lay_out_overview
 from mnlearn.cli.files import writes_into
 from mnlearn.cli.options import OutputOptions, option
 from mnlearn.errors import FileError
+from mnlearn.files import replacing
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from mnlearn.data.dataset import Dataset
     from mnlearn.graphs.graph import Edge
-    from mnlearn.learning.pairs import TestResult
+    from mnlearn.learning.tests import TestResult
     from mnlearn.results.learned import Learned
     from mnlearn.simulate.example import Example
 
@@ -54,10 +54,10 @@ def demo_command(
       mnlearn demo
       mnlearn demo --rows 200 --seed 7 --out /tmp/survey
     """
-    from mnlearn.data.overview import overview
+    from mnlearn.data.overviews import overview
     from mnlearn.data.readers import read
     from mnlearn.learning.api import learn
-    from mnlearn.learning.pairs import dependences
+    from mnlearn.learning.tests import dependences
     from mnlearn.simulate.example import example
 
     survey = example(rows, seed)
@@ -154,7 +154,7 @@ def _is_edge(survey: Example, pair: TestResult) -> bool:
 
 def _separation(dataset: Dataset, survey: Example, pairs: Sequence[TestResult]) -> Separation | None:
     """Return the strongest dependence that one separating variable removes, in the network and in the data."""
-    from mnlearn.learning.pairs import independence_test
+    from mnlearn.learning.tests import independence_test
 
     for pair in pairs:
         if pair.independent or _is_edge(survey, pair):

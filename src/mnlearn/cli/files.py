@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from typer.models import OptionInfo
 
-from mnlearn._atomic_files import check_outputs, try_to_write
 from mnlearn.errors import FileError
+from mnlearn.files import check_outputs, try_to_write
 
 
 class FileUse(NamedTuple):

@@ -7,12 +7,12 @@ from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from mnlearn._atomic_files import check_outputs
 from mnlearn.cli import options
 from mnlearn.cli.console import escaped, note, say, show, simple_table, with_noun
 from mnlearn.cli.files import check_output, reads, writes
 from mnlearn.cli.options import InputOptions, OptionGroup, OutputOptions, argument, drop_none, flag, option
 from mnlearn.errors import InputError, check_name
+from mnlearn.files import check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -232,7 +232,7 @@ class SampleOptions(OptionGroup):
     def check(self) -> None:
         """Raise an error for a bad file or sampler before anything is drawn."""
         from mnlearn.data.writers import check_data_path
-        from mnlearn.simulate.sampling import METHODS
+        from mnlearn.distributions.sampling import METHODS
 
         check_data_path(self.out, "--out")
         check_name("method", self.method, METHODS)

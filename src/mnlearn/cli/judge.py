@@ -11,7 +11,7 @@ from mnlearn.cli.options import ClusterOptions, InputOptions, OutputOptions, Tes
 
 if TYPE_CHECKING:
     from mnlearn.learning.api import GraphScore
-    from mnlearn.learning.pairs import TestResult
+    from mnlearn.learning.tests import TestResult
 
 SHOWN = 40  # terms listed without --all
 
@@ -41,10 +41,10 @@ def independence_command(
       mnlearn test body.parquet height weight --given age --alpha 0.01 --json
       mnlearn test patients.csv age smoker --discretize frequency --missing drop_rows
     """
-    from mnlearn.learning import pairs
+    from mnlearn.learning.tests import independence_test
 
     arguments = reading.arguments(**testing.given()) | options.transform_argument(transform)
-    result = pairs.independence_test(data, x, y, given or (), **arguments)
+    result = independence_test(data, x, y, given or (), **arguments)
     output.show(result.to_dict, lambda: _show_test(result, testing))
 
 
@@ -89,8 +89,8 @@ def _log_probability(log_p: float | None, symbol: str) -> str | None:
 
 def _decision(result: TestResult, testing: TestOptions) -> str:
     """Return the decision and its rule."""
-    from mnlearn.learning.pairs import UNTOLD
     from mnlearn.learning.registry import DEFAULT_ALPHA
+    from mnlearn.learning.tests import UNTOLD
 
     if result.log_p is not None and isnan(result.log_p):
         reason = UNTOLD

@@ -17,7 +17,7 @@ from mnlearn.errors import InputError, MnlearnWarning, whole_number
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
-    from mnlearn.model.markov_model import MarkovModel
+    from mnlearn.model.base import MarkovModel
     from mnlearn.model.predictions import Predictions
 
 SHOWN = 40  # edges listed without --all

@@ -11,7 +11,7 @@ from mnlearn.cli.learn import RunOptions
 from mnlearn.cli.options import ClusterOptions, InputOptions, OutputOptions, flag, option
 
 if TYPE_CHECKING:
-    from mnlearn.results.screened import Screened
+    from mnlearn.results.targets import Screened
 
 SHOWN = 40  # pairs listed without --all
 

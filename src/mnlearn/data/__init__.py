@@ -1,12 +1,12 @@
 """Read, check and code data; discretise; describe; pack; write."""
 
 from mnlearn.data.dataset import Dataset, MissingReport
-from mnlearn.data.discretize import discretize
 from mnlearn.data.missingness import Missingness, missingness
 from mnlearn.data.normal_scores import normal_scores
-from mnlearn.data.overview import Overview, overview
+from mnlearn.data.overviews import Overview, overview
 from mnlearn.data.packing import pack
 from mnlearn.data.readers import read
+from mnlearn.data.transforms import discretize
 from mnlearn.data.weights import Weighting, effective_rows
 from mnlearn.data.writers import write_data
 

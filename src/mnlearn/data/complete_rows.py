@@ -8,7 +8,7 @@ import numpy as np
 
 from mnlearn.data._checks import code_type
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.resample import take, without_foreign_levels
+from mnlearn.data.rows import take, without_foreign_levels
 from mnlearn.data.weights import scaled_weights
 from mnlearn.errors import DataError
 

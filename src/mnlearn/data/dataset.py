@@ -25,7 +25,7 @@ from mnlearn.errors import (
 )
 
 if TYPE_CHECKING:
-    from mnlearn.data.pack_format import Pack
+    from mnlearn.data.packs import Pack
     from mnlearn.data.weights import Weighting
 
 
@@ -196,7 +196,7 @@ class Dataset:
         """Pickle whole columns of a packed file as its path, everything else as it is."""
         if self.pack is None or self.cuts or not self.pack.holds(self.columns):
             return super().__reduce_ex__(protocol)
-        from mnlearn.data.pack_format import reopen
+        from mnlearn.data.packs import reopen
 
         return reopen, (self.pack.path.absolute(), self.pack.fingerprint, self.names)
 

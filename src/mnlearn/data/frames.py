@@ -35,9 +35,9 @@ from mnlearn.data.columns import ReadColumn, ReadTable
 from mnlearn.data.lazy_tables import lazy_table
 from mnlearn.data.options import ColumnOptions, TableOptions, unfit_label
 from mnlearn.data.other_containers import check_container, unknown_container
-from mnlearn.data.streaming import read_lazy, read_stream
+from mnlearn.data.streams import read_lazy, read_stream
 from mnlearn.data.transposed import turned
-from mnlearn.data.typed_columns import categories_column, is_text, object_column, whole_column
+from mnlearn.data.typed import categories_column, is_text, object_column, whole_column
 from mnlearn.data.whole_numbers import settled_table, whole_again
 from mnlearn.errors import DataError, InputError
 

@@ -18,7 +18,7 @@ from mnlearn.data import _checks
 from mnlearn.data.columns import ReadColumn, ReadTable, Reason, byte_table, reason_of, too_many
 from mnlearn.data.dataset import Dataset, MissingReport, costly_columns
 from mnlearn.data.options import Chunks, MissingPolicy
-from mnlearn.data.streaming import Spool, SpooledChunks
+from mnlearn.data.streams import Spool, SpooledChunks
 from mnlearn.data.weights import Weighting, check_weights, scaled_weights
 from mnlearn.data.whole_numbers import check_settled, log_decimals
 from mnlearn.errors import DataError

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._elementary import log
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
+from mnlearn.numbers import log
 
 FloatArray = NDArray[np.float64]
 

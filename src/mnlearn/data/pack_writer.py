@@ -18,15 +18,15 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._atomic_files import only_user, replacing
 from mnlearn.data import _checks
 from mnlearn.data._positions import write_at
 from mnlearn.data.columns import order_key
 from mnlearn.data.dataset import Dataset, MissingReport, check_not_weighted
 from mnlearn.data.options import TableOptions
 from mnlearn.data.pack_description import as_json
-from mnlearn.data.pack_format import ALIGNMENT, LANES, PREAMBLE_BYTES, group_words, plane_layout, preamble
+from mnlearn.data.packs import ALIGNMENT, LANES, PREAMBLE_BYTES, group_words, plane_layout, preamble
 from mnlearn.errors import DataError, FileError, InputError
+from mnlearn.files import only_user, replacing
 from mnlearn.parallel import run
 
 Block: TypeAlias = list[NDArray[Any]]  # some rows of every variable, followed by their repeats if there are any

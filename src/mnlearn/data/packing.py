@@ -8,13 +8,11 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from mnlearn._atomic_files import check_outputs, try_to_write
 from mnlearn.data._checks import PROGRAM_FILES
 from mnlearn.data.columns import ReadTable
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.missing import to_contents
 from mnlearn.data.options import MissingPolicy, TableOptions, Types
-from mnlearn.data.pack_format import SUFFIX, open_pack
 from mnlearn.data.pack_writer import (
     Contents,
     append_lock,
@@ -24,9 +22,11 @@ from mnlearn.data.pack_writer import (
     options_of_pack,
     write_pack,
 )
+from mnlearn.data.packs import SUFFIX, open_pack
 from mnlearn.data.readers import already_coded, check_no_delimiter, check_no_sheet, read_source, select_from
-from mnlearn.data.streaming import Spool, files_of, paths_of, read_files, read_lazy, read_stream
+from mnlearn.data.streams import Spool, files_of, paths_of, read_files, read_lazy, read_stream
 from mnlearn.errors import FileError, InputError, MnlearnError, check_methods, check_path, true_or_false
+from mnlearn.files import check_outputs, try_to_write
 from mnlearn.protocols import SILENT, Monitor
 
 

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 from mnlearn.data._checks import DataFile
 from mnlearn.data.coding import categorical, code_batch, read_columns, sort_labels
 from mnlearn.data.columns import BATCH_ROWS, ReadColumn
-from mnlearn.data.csv_errors import failed_system
 from mnlearn.data.options import ColumnOptions, ColumnSelection
-from mnlearn.data.typed_columns import is_text, whole_column
+from mnlearn.data.text_errors import failed_system
+from mnlearn.data.typed import is_text, whole_column
 from mnlearn.errors import FileError, MnlearnError, unreadable
 
 BATCH_BYTES = 1 << 26

@@ -326,7 +326,7 @@ def already_coded(source: object) -> Dataset | None:
         return source
     if not isinstance(source, str | os.PathLike) or not os.fsdecode(source).lower().endswith(".mnpack"):
         return None
-    from mnlearn.data.pack_format import open_pack
+    from mnlearn.data.packs import open_pack
 
     path = Path(os.fsdecode(source))
     check_file("path", path)
@@ -366,10 +366,10 @@ def load_table(source: object, options: TableOptions) -> ReadTable:
         path = Path(os.fsdecode(source))
         options.check_no_names(path.name)
         if path.suffix.lower() in PROGRAM_FILES:
-            from mnlearn.data.program_files import load_program_file
+            from mnlearn.data.programs import load_program_file
 
             return load_program_file(path, options)
-        from mnlearn.data.streaming import files_of, read_files
+        from mnlearn.data.streams import files_of, read_files
 
         check_no_sheet(path.name, options)
         files = files_of([path], options)

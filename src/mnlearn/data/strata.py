@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, _draw, row_groups
-from mnlearn.data.resample import take
+from mnlearn.data.rows import take
 from mnlearn.errors import is_number
 
 MOST_BINS = 5

@@ -19,10 +19,10 @@ from narwhals.dependencies import is_pandas_dataframe
 
 from mnlearn.data._checks import DataFile
 from mnlearn.data.columns import Mixtures, ReadColumn, ReadTable
-from mnlearn.data.csv import TextColumn, read_header
-from mnlearn.data.csv_errors import BROKEN, check_closed, diagnose, open_text
 from mnlearn.data.decimals import with_points
 from mnlearn.data.options import ColumnOptions, TableOptions
+from mnlearn.data.text import TextColumn, read_header
+from mnlearn.data.text_errors import BROKEN, check_closed, diagnose, open_text
 from mnlearn.data.whole_numbers import settled_table
 from mnlearn.errors import DataError, InputError
 

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._elementary import log, log2
 from mnlearn._validate import rng_from
 from mnlearn.data.dataset import Dataset, row_groups
-from mnlearn.data.resample import without_foreign_levels
+from mnlearn.data.rows import without_foreign_levels
 from mnlearn.errors import DataError, UnsuitableError
+from mnlearn.numbers import log, log2
 
 FloatArray: TypeAlias = NDArray[np.float64]
 _UNITS = 2.0**40  # weights are multiples of 1 / this of the largest, so that a common factor changes nothing

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.columns import ReadColumn, ReadTable, Reason, reason_of
-from mnlearn.data.kinds import check_order, check_whole_counts
 from mnlearn.data.options import Chunks, ColumnOptions, ColumnSelection
+from mnlearn.data.variable import check_order, check_whole_counts
 from mnlearn.errors import DataError
 
 _log = logging.getLogger("mnlearn.data")

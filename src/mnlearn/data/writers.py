@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from mnlearn._atomic_files import replacing
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import FileError, InputError, MissingDependencyError, check_instance, check_name, check_path
+from mnlearn.files import replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa

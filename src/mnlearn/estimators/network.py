@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from mnlearn._elementary import log
 from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import DataError, UnsuitableError, check_mapping
-from mnlearn.estimators._input import Categorical, coded, columns_of
+from mnlearn.estimators.input import Categorical, coded, columns_of
 from mnlearn.graphs.graph import Graph
 from mnlearn.learning.api import learn
+from mnlearn.numbers import log
 
 
 class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
@@ -112,7 +112,7 @@ class MarkovNetworkLearner(BaseEstimator):  # type: ignore[misc]
         train = cast(Dataset, self.result_.data)
         test = self._read(X, reset=False)
         if train.cuts:
-            from mnlearn.data.discretize import discretize
+            from mnlearn.data.transforms import discretize
 
             test = discretize(test, cuts=train.cuts)
         for data in (train, test):

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mnlearn._atomic_files import replacing, write_errors
-from mnlearn._elementary import logistic
 from mnlearn.errors import InputError, require
+from mnlearn.files import replacing, write_errors
 from mnlearn.graphs.graph import Graph
+from mnlearn.numbers import logistic
 from mnlearn.protocols import FloatArray
 
 LIMITS = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)

@@ -30,10 +30,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from mnlearn._elementary import in_order
 from mnlearn.errors import InputError, UnknownNameError, UnsuitableError, check_listed, check_name, unknown_name
 from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.graphs.named import NamedGraph
+from mnlearn.numbers import in_order
 from mnlearn.protocols import FloatArray, IntArray
 
 Bits: TypeAlias = int  # a set of vertices: vertex v is in it when bit v is set

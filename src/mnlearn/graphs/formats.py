@@ -25,10 +25,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from mnlearn._atomic_files import replacing
 from mnlearn.errors import FileError, InputError, check_listed, check_mapping, check_name, check_path, read_bytes
+from mnlearn.files import replacing
 from mnlearn.graphs.graph import Graph, check_graph
-from mnlearn.graphs.markup_formats import (
+from mnlearn.graphs.markup import (
     parse_dot,
     parse_gml,
     parse_graphml,
@@ -39,7 +39,7 @@ from mnlearn.graphs.markup_formats import (
     render_json,
 )
 from mnlearn.graphs.named import Attributes, NamedGraph, parser_errors
-from mnlearn.graphs.network_programs import parse_cytoscape, parse_gexf, render_cytoscape, render_gexf
+from mnlearn.graphs.programs import parse_cytoscape, parse_gexf, render_cytoscape, render_gexf
 from mnlearn.graphs.text_formats import (
     parse_csv,
     parse_edge_list,

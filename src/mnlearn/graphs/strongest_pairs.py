@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
-from mnlearn._elementary import exp
 from mnlearn.graphs.candidates import Keys
+from mnlearn.numbers import exp
 
 
 class StrongestPairs:

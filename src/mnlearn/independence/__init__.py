@@ -34,5 +34,5 @@ __all__ = [
 if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
-    _MODULES = ("_base", "bayesian", "discrete", "gaussian", "information", "mixed", "wrappers")
+    _MODULES = ("base", "bayesian", "discrete", "gaussian", "information", "mixed", "wrappers")
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

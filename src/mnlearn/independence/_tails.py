@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mnlearn._elementary import erf, exp, expm1, log, log1p, log_gamma
 from mnlearn.errors import InputError
+from mnlearn.numbers import erf, exp, expm1, log, log1p, log_gamma
 from mnlearn.statistics.kernels import log_chi2_tails
 
 if TYPE_CHECKING:

@@ -23,17 +23,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from mnlearn._elementary import log, log_add_exp
 from mnlearn._ties import ABSOLUTE, tolerance
-from mnlearn.independence._base import (
-    CountsTest,
-    KernelTest,
-    has_gaps,
-    pair_scores,
-    question_rows,
-    require_method,
-)
 from mnlearn.independence._tails import log1mexp
+from mnlearn.independence.base import CountsTest, KernelTest, has_gaps, pair_scores, question_rows, require_method
+from mnlearn.numbers import log, log_add_exp
 from mnlearn.protocols import (
     Evidence,
     FloatArray,

@@ -14,15 +14,15 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from mnlearn._elementary import log, log1p
 from mnlearn._ties import ABSOLUTE, tolerance
 from mnlearn.errors import InputError, check_name, is_number, whole_number
-from mnlearn.independence._base import CountsTest, KernelTest, has_gaps, log_level, question_rows, require_method
 from mnlearn.independence._tails import log_chi2_sf
+from mnlearn.independence.base import CountsTest, KernelTest, has_gaps, log_level, question_rows, require_method
+from mnlearn.numbers import log, log1p
 from mnlearn.protocols import Evidence, FloatArray, Indices, IntArray, Kernel, Statistics, VarSet, Verdicts
 from mnlearn.statistics import kernels
 from mnlearn.statistics.kernels import DofRule
-from mnlearn.statistics.screening import ScreenStatistic
+from mnlearn.statistics.screens import ScreenStatistic
 
 MAX_SHUFFLED_CELLS = 2**22
 """Largest table that `MutualInformation` shuffles; larger ones have few rows a cell."""

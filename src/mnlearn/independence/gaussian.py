@@ -14,10 +14,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from mnlearn._elementary import log, log1p, log_add_exp, log_gamma
 from mnlearn._ties import ABSOLUTE
 from mnlearn.errors import InputError, is_number
-from mnlearn.independence._base import EvidenceTest, Strongest, log_level, require_method, screen_of
+from mnlearn.independence.base import EvidenceTest, Strongest, log_level, require_method, screen_of
+from mnlearn.numbers import log, log1p, log_add_exp, log_gamma
 from mnlearn.protocols import Evidence, FloatArray, Indices, IntArray, LogOdds, SubsetWalk, VarSet, Verdicts
 from mnlearn.statistics.kernels import fisher_tails
 from mnlearn.statistics.moments import Moments

@@ -18,7 +18,7 @@ import numpy as np
 from mnlearn.errors import BudgetExceeded, InputError, check_methods, iterates, true_or_false, whole_number
 from mnlearn.graphs.candidates import Candidates, keys_of
 from mnlearn.graphs.graph import Graph, check_graph
-from mnlearn.independence._base import EvidenceTest, Strongest
+from mnlearn.independence.base import EvidenceTest, Strongest
 from mnlearn.protocols import (
     SILENT,
     BaseTest,

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from mnlearn.learning.groups import compare_groups
     from mnlearn.learning.inputs import load_data
     from mnlearn.learning.one_target import BLANKET_METHODS, blanket
-    from mnlearn.learning.pairs import TestResult, dependences, independence_test
     from mnlearn.learning.registry import DEFAULT_ALPHA, METHODS, SCORES, TESTS, make_score, make_test, method_settings
-    from mnlearn.learning.screens import load_screen, screen
     from mnlearn.learning.spec import DEFAULT_METHOD
+    from mnlearn.learning.targets import load_screen, screen
+    from mnlearn.learning.tests import TestResult, dependences, independence_test
     from mnlearn.learning.validation import Estimate, SizeAccuracy, Validation, validate
 
 __all__ = [
@@ -53,7 +53,16 @@ if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
     _MODULES = (
-        *("api", "spec", "registry", "inputs", "pairs", "groups", "comparison", "validation"),
-        *("custom", "one_target", "screens"),
+        "api",
+        "spec",
+        "registry",
+        "inputs",
+        "tests",
+        "groups",
+        "comparison",
+        "validation",
+        "custom",
+        "one_target",
+        "targets",
     )
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

@@ -9,14 +9,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from mnlearn._elementary import in_order
-from mnlearn.checkpoints import check_checkpoint, open_checkpoint
+from mnlearn.checkpoint import check_checkpoint, open_checkpoint
 from mnlearn.data.options import MissingPolicy, Types
 from mnlearn.errors import FileError, InputError, check_methods
 from mnlearn.graphs.formats import read_whole
 from mnlearn.graphs.graph import Graph
-from mnlearn.learning.candidates import CandidatesLike
-from mnlearn.learning.counting import Counting
 from mnlearn.learning.inputs import (
     GraphLike,
     Transform,
@@ -27,16 +24,19 @@ from mnlearn.learning.inputs import (
     transformed,
 )
 from mnlearn.learning.own_judge import ScoreLike, TestLike, own_name
+from mnlearn.learning.pairs import CandidatesLike
 from mnlearn.learning.registry import make_score, named_or_own
 from mnlearn.learning.spec import resolve
+from mnlearn.numbers import in_order
 from mnlearn.protocols import SILENT, LocalScore, Monitor, PairScore, Score
 from mnlearn.results.edges import kind_of_frame
 from mnlearn.results.files import parse
 from mnlearn.results.learned import Learned
 from mnlearn.statistics.diagnostics import oddities
+from mnlearn.statistics.opening import Counting
 
 if TYPE_CHECKING:
-    from mnlearn.model.markov_model import MarkovModel
+    from mnlearn.model.base import MarkovModel
 
 _log = logging.getLogger("mnlearn.learning")
 

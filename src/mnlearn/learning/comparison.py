@@ -15,12 +15,12 @@ from mnlearn.graphs.formats import read_graph
 from mnlearn.graphs.graph import Graph
 from mnlearn.graphs.named import NamedGraph
 from mnlearn.learning.api import learn
-from mnlearn.learning.counting import Counting
 from mnlearn.learning.inputs import check_dataset
 from mnlearn.learning.own_judge import TestLike
 from mnlearn.learning.registry import METHODS, named_or_own
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.results.learned import Learned
+from mnlearn.statistics.opening import Counting
 
 
 class MethodResult(NamedTuple):

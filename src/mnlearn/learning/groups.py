@@ -1,8 +1,8 @@
 """Permutation tests of whether two or more groups have the same network  [NCT22].
 
 A network is learned from each group. Their differences are measured on the signed weights of the edges
-(`mnlearn.statistics.edge_weights`); a pair without an edge has weight 0. Then the rows are assigned to groups of the
-same sizes at random, and networks are learned and compared again, `n_permutations` times. `statistics/group_tests.py`
+(`mnlearn.regression.weights`); a pair without an edge has weight 0. Then the rows are assigned to groups of the
+same sizes at random, and networks are learned and compared again, `n_permutations` times. `analysis/permutations.py`
 has the statistics and their p-values.
 
 [NCT22] compares weights of a penalised regression. Here any method and any type of variable will do. With more than
@@ -22,10 +22,19 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 
+from mnlearn.analysis.groups import (
+    STATISTICS,
+    Adjustment,
+    CentralityDifference,
+    GroupComparison,
+    Invariance,
+    PairDifference,
+)
+from mnlearn.analysis.permutations import Correction, NetworkTests, Tested, WeightedEdges, corrected, network_tests
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.options import NUMERIC, VariableType
 from mnlearn.data.readers import already_coded
-from mnlearn.data.resample import take, without_foreign_levels
+from mnlearn.data.rows import take, without_foreign_levels
 from mnlearn.data.strata import covariate_strata, regroup
 from mnlearn.errors import (
     DataError,
@@ -42,25 +51,9 @@ from mnlearn.learning.inputs import DataOptions, load_data
 from mnlearn.learning.spec import LearnSpec, resolve
 from mnlearn.parallel import run
 from mnlearn.protocols import SILENT, IntArray, Monitor
+from mnlearn.regression.weights import EdgeWeights
 from mnlearn.results.edges import kind_of_frame
-from mnlearn.results.groups import (
-    STATISTICS,
-    Adjustment,
-    CentralityDifference,
-    GroupComparison,
-    Invariance,
-    PairDifference,
-)
 from mnlearn.results.learned import Learned
-from mnlearn.statistics.edge_weights import EdgeWeights
-from mnlearn.statistics.group_tests import (
-    Correction,
-    NetworkTests,
-    Tested,
-    WeightedEdges,
-    corrected,
-    network_tests,
-)
 
 if TYPE_CHECKING:
     from mnlearn.statistics.device_samples import CountedSample

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.discretize import discretize as discretize_dataset
 from mnlearn.data.normal_scores import far_from_normal, normal_scores
 from mnlearn.data.options import ReadOptions
 from mnlearn.data.readers import read
+from mnlearn.data.transforms import discretize as discretize_dataset
 from mnlearn.data.weights import effective_rows
 from mnlearn.data.whole_numbers import are_many
 from mnlearn.errors import InputError, UnsuitableError, is_one_of, iterates, unknown_name

@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn._elementary import logistic
 from mnlearn.algorithms.hiton import HHCMN
 from mnlearn.algorithms.one_target import evidence_target, grow_shrink_target, hiton_target
-from mnlearn.algorithms.separator import SeparatorEvidence
+from mnlearn.algorithms.sep import SeparatorEvidence
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_methods, check_name, unknown_name
-from mnlearn.learning.candidates import OPTIONS
-from mnlearn.learning.counting import Counting
+from mnlearn.learning.pairs import OPTIONS
 from mnlearn.learning.registry import METHODS, TEST_SETTINGS
 from mnlearn.learning.spec import DEFAULT_METHOD, LearnSpec, resolve
+from mnlearn.numbers import logistic
 from mnlearn.protocols import SILENT, Monitor, Result
 from mnlearn.results.blanket import Blanket, BlanketMember
 from mnlearn.results.edges import kind_of_frame
+from mnlearn.statistics.opening import Counting
 
 _log = logging.getLogger("mnlearn.learning")
 

@@ -17,12 +17,12 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from mnlearn.checkpoints import Checkpoint
+from mnlearn.checkpoint import Checkpoint
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, MnlearnError, UnsuitableError
-from mnlearn.learning.counting import Counting
 from mnlearn.learning.custom import ByCall, ByLocal, CustomScore, CustomTest
 from mnlearn.protocols import BaseTest, IndependenceTest, Score, VarSet, Verdict
+from mnlearn.statistics.opening import Counting
 
 TestLike: TypeAlias = str | Callable[[Dataset], Any] | IndependenceTest
 """A test: its name, a class or function that makes one from a `Dataset`, or one that is made."""

@@ -1,387 +1,250 @@
-"""Conditional independence tests of pairs in one call: one pair given others, or all pairs ranked."""
+"""The options `candidates`, `k` and `rescans` of `learn`: which pairs of variables may be edges.
+
+They are checked before any data are read, and become indices once the names of the variables are known. A result states
+them in a form that `learn` accepts again: as words, as pairs of names, or, where there are many pairs, as one string.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from functools import partial
-from itertools import pairwise
-from math import isfinite, isnan, nan
-from typing import Any, ClassVar
+import logging
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+from zlib import compress, crc32, decompress, error
 
 import numpy as np
 
-from mnlearn.data.readers import read
-from mnlearn.errors import InputError, UnknownNameError, check_listed, is_one_of, whole_number
-from mnlearn.independence.discrete import ChiSquare, GTest, MutualInformation
-from mnlearn.learning.inputs import Transform, decide_transform, load_data, split_options, transformed
-from mnlearn.learning.own_judge import OwnJudge, TestLike
-from mnlearn.learning.registry import make_test, named_or_own
-from mnlearn.protocols import Evidence, ExplainedTest, FloatArray, VarSet
-from mnlearn.results.explain import cochran_warning
-from mnlearn.statistics.counts import Counts
+from mnlearn.algorithms.screening import CandidateRule, Screening
+from mnlearn.data.dataset import Dataset
+from mnlearn.errors import InputError, iterates, true_or_false, unknown_name, whole_number
+from mnlearn.graphs.candidates import Candidates, every_pair, keys_of
+from mnlearn.graphs.named import NamedGraph
+from mnlearn.protocols import Monitor
+from mnlearn.statistics.opening import Counting
+from mnlearn.statistics.screens import ScreenRule
 
-__all__ = ["TestResult", "dependences", "independence_test"]
+_log = logging.getLogger("mnlearn.learning")
 
-
-def independence_test(
-    data: object,
-    x: str,
-    y: str,
-    given: Collection[str] = (),
-    *,
-    test: TestLike | None = None,
-    n_jobs: int | None = None,
-    **options: Any,
-) -> TestResult:
-    """Test whether x is independent of y given other columns.
-
-    Parameters
-    ----------
-    data
-        Anything that `mnlearn.read` accepts. Only the columns of the test are read: types and missing values of the
-        others do not matter.
-    x, y
-        Two columns.
-    given
-        The columns to condition on.
-    test
-        One of `TESTS`; by default chi2 for nominal columns, pcor for continuous ones and mixed for others. Or your own
-        test: a class derived from `mnlearn.CustomTest`, or a function that makes a test from a `Dataset` of the tested
-        columns.
-    n_jobs
-        Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
-    **options
-        How the data are read: the options of `mnlearn.read` except ``columns``, ``discretize`` and ``bins``, as for
-        `mnlearn.learn`, and ``transform``, where ``"auto"`` sees only the columns
-        of the test. Others are settings of the test, as for `make_test`.
-
-    Returns
-    -------
-    TestResult
-        The same for any order of `given` and for x and y exchanged.
-
-    Examples
-    --------
-    >>> survey = {"rain": [0, 0, 1, 1] * 20, "wet": [0, 0, 1, 1] * 20, "monday": [0, 1, 0, 1] * 20}
-    >>> independence_test(survey, "rain", "wet").independent
-    False
-    >>> independence_test(survey, "rain", "monday", ["wet"], test="g2").independent
-    True
-    """
-    reading, settings = split_options(options)
-    if "columns" in reading:
-        raise InputError("columns are those of x, y and given; got columns as well. Drop columns.")
-    reading["columns"] = _tested_columns(x, y, given, reading.get("repeats") or reading.get("weights"))
-    test = test_of_columns(test)
-    with _columns_by_name():
-        dataset = load_data(data, **reading)
-    transform = decide_transform(dataset, settings.pop("transform", "auto"))
-    judge = make_test(test, transformed(dataset, transform), n_jobs=n_jobs, **settings)
-    u, v = sorted((dataset.index(x), dataset.index(y)))
-    z = frozenset(dataset.index(name) for name in given)
-    found = TestResult.of(_evidence(judge, u, (v,), z), 0, (x, y, tuple(given)), judge.name)
-    low, incomplete = low_expected(judge, u, v, z), dataset.n_rows - (found.n_rows or 0) if dataset.gaps else 0
-    return replace(found, low_expected=low, transform=transform, n_incomplete=incomplete)
+MOST_FOR_ALL_PAIRS = 5_000
+"""Number of variables up to which all pairs are candidates by default; of more, those that a screen lists."""
+MOST_NAMED = 10_000
+"""Number of candidate pairs up to which a result states them by name."""
+OPTIONS = ("candidates", "k", "rescans")
+_HINT = (
+    "Use 'all', 'screen', a result of screen or load_screen, a graph of read_graph, pairs of names, or a dict from "
+    "each name to a list of names."
+)
 
 
-def dependences(
-    data: object,
-    *,
-    test: TestLike | None = None,
-    top: int | None = None,
-    n_jobs: int | None = None,
-    **settings: Any,
-) -> list[TestResult]:
-    """Test every pair of variables without conditioning, and rank them by dependence.
+@runtime_checkable
+class NamedCandidates(Protocol):
+    """Candidates with the names of their variables, such as the result of `screen`."""
 
-    Parameters
-    ----------
-    data
-        Anything that `mnlearn.read` accepts.
-    test
-        As for `independence_test`.
-    top
-        Number of pairs to return; all by default.
-    n_jobs
-        Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
-    **settings
-        As for `make_test`, and ``transform``, as for `mnlearn.learn`.
-
-    Returns
-    -------
-    list
-        The strongest dependence first: by log p or, without one, log posterior of independence; then by statistic;
-        then by position.
-
-    Notes
-    -----
-    One scan for each variable; a screen first where few of many pairs are wanted by chi2 or g2 (docs/screening.md).
-
-    Examples
-    --------
-    >>> survey = {"rain": [0, 0, 1, 1] * 20, "wet": [0, 0, 1, 1] * 20, "monday": [0, 1, 0, 1] * 20}
-    >>> [(pair.x, pair.y) for pair in dependences(survey, top=1)]
-    [('rain', 'wet')]
-    """
-    if top is not None:
-        whole_number("top", top, least=1, hint="Leave it out for all pairs.")
-    dataset = read(data)
-    transform = decide_transform(dataset, settings.pop("transform", "auto"))
-    judge = make_test(test, transformed(dataset, transform), n_jobs=n_jobs, **settings)
-    n = dataset.n_variables
-    if n < 2:
-        raise InputError(f"data must have at least 2 variables; got {n}. Add the columns to compare with.")
-    best, tested = _Strongest(top), dict(_pairs_to_test(judge, n, top))
-    for u, ys in tested.items():
-        best.add(u, _evidence(judge, u, ys, frozenset()))
-    found = [
-        TestResult.of(evidence, k, (dataset.names[u], dataset.names[tested[u][k]], ()), judge.name)
-        for u, k, evidence in best.ranked()
-    ]
-    return [replace(result, transform=transform) for result in found] if transform else found
+    @property
+    def names(self) -> Sequence[str]: ...
+    def candidates(self) -> Candidates: ...
 
 
-def test_of_columns(test: TestLike | None) -> Any:
-    """Return the test, checked; raise InputError for a made object, whose variables may be others than those read."""
-    chosen = None if test is None else named_or_own("test", test)
-    if isinstance(chosen, OwnJudge):
-        chosen.refuse_made("columns that are chosen by name")
-    return chosen
-
-
-def low_expected(judge: object, x: int, y: int, z: VarSet) -> float | None:
-    """Return the share of expected counts below 5 of chi2 or g2; None for other tests and for huge tables."""
-    share = judge.low_expected(x, y, z) if isinstance(judge, ChiSquare) else nan
-    return None if isnan(share) else share
-
-
-SCREENED_FROM = 1000  # variables from which a screen pays
-_MOST_ENTRIES = 1 << 26  # of its lists
-
-
-def _pairs_to_test(judge: object, n: int, top: int | None) -> list[tuple[int, Sequence[int]]]:
-    """Return x and the later variables to test with it: all, or those that a screen finds to be among the top.
-
-    Evidence orders pairs as log p does, but for rounding: pairs within rounding of the last one are tested too.
-    """
-    everything: list[tuple[int, Sequence[int]]] = [(u, range(u + 1, n)) for u in range(n - 1)]
-    if top is None or n < SCREENED_FROM or top * n > _MOST_ENTRIES or not _ranks_as_screens(judge):
-        return everything
-    statistics: Any = getattr(judge, "statistics", None)
-    screen = partial(statistics.screen, statistic="g2" if isinstance(judge, GTest) else "x2")
-    evidence = screen(top).pairs()[2]
-    if len(evidence) < top:
-        return everything
-    last = float(np.partition(evidence, -top)[-top])
-    listed = screen(None, threshold=last * (1.0 - 1e-6))
-    u, v, _ = listed.pairs()
-    xs, starts = np.unique(u, return_index=True)
-    return list(zip(xs.tolist(), (ys.tolist() for ys in np.split(v, starts[1:])), strict=True))
-
-
-def _ranks_as_screens(judge: object) -> bool:
-    """Return whether a screen of the judge's statistics orders pairs as the judge does."""
-    few = 100  # states: the tails of far more degrees of freedom are approximate
-    return (
-        isinstance(judge, ChiSquare)
-        and judge.dof == "adjusted"
-        and isinstance(judge.statistics, Counts)
-        and max(judge.statistics.cards) <= few
-    )
-
-
-class _Strongest:
-    """The strongest pairs so far: all of them, or somewhat more than `top`, so that few scans need a sort."""
-
-    def __init__(self, top: int | None) -> None:
-        self._top = top
-        self._scans: dict[int, Evidence] = {}
-        self._keys: list[FloatArray] = []  # rows: support, −strength, x, position of y in the scan of x
-        self._held = 0
-
-    def add(self, x: int, evidence: Evidence) -> None:
-        """Add the scan of one x."""
-        size = evidence.independent.size
-        self._scans[x] = evidence
-        place = np.arange(size, dtype=np.float64)
-        self._keys.append(np.array([_support(evidence), -_strength(evidence), np.full(size, float(x)), place]))
-        self._held += size
-        if self._top is not None and self._held > 4 * self._top + 100_000:
-            self._keep(self._top)
-
-    def ranked(self) -> list[tuple[int, int, Evidence]]:
-        """Return x, the position of y in the scan of x, and that scan, strongest first."""
-        self._keep(self._top)
-        (keys,) = self._keys
-        pairs = zip(keys[2].astype(int).tolist(), keys[3].astype(int).tolist(), strict=True)
-        return [(x, k, self._scans[x]) for x, k in pairs]
-
-    def _keep(self, top: int | None) -> None:
-        keys = np.concatenate(self._keys, axis=1)
-        kept = keys[:, np.lexsort((keys[3], keys[2], keys[1], keys[0]))[:top]]
-        self._keys, self._held = [kept], kept.shape[1]
-        mentioned = set(kept[2].astype(int).tolist())
-        self._scans = {x: scan for x, scan in self._scans.items() if x in mentioned}
-
-
-def _tested_columns(x: str, y: str, given: Collection[str], repeats: str | None) -> list[str]:
-    """Check the columns of a test and sort them by name, so that their order changes neither draws nor rounding."""
-    check_listed("given", given, "columns")
-    for what, name in (("x", x), ("y", y), *(("given", name) for name in given)):
-        if not isinstance(name, str):
-            raise InputError(f"{what} must be the name of a column; got {name!r}. Names are strings: {str(name)!r}.")
-    if x == y:
-        raise InputError(f"x and y must be two different columns; got {x!r} twice. Give two columns.")
-    for name in given:
-        if name in (x, y):
-            raise InputError(f"given must not contain x or y; got {name!r} in both. Leave it out of given.")
-    columns = sorted([x, y, *given])
-    for name, after in pairwise(columns):
-        if name == after:
-            raise InputError(f"given must name each column once; got {name!r} twice. Name it once.")
-    if is_one_of(repeats, columns):
-        raise InputError(
-            f"repeats must name a column that is not tested; got {repeats!r} in both. Drop repeats, or test others."
-        )
-    return columns
-
-
-@contextmanager
-def _columns_by_name() -> Iterator[None]:
-    """Remove `columns` from the error about an unknown column, since the caller passed none."""
-    try:
-        yield
-    except UnknownNameError as error:
-        raise UnknownNameError(str(error).removeprefix("columns: ")) from error
-
-
-def _evidence(judge: ExplainedTest, x: int, ys: Sequence[int], z: VarSet) -> Evidence:
-    """Return the evidence of a test; under a threshold without log p, which then only ranks pairs."""
-    evidence = judge.evidence(x, ys, z)
-    if isinstance(judge, MutualInformation) and judge.decide == "threshold":
-        return replace(evidence, log_p=None)
-    return evidence
-
-
-def _support(evidence: Evidence) -> FloatArray:
-    """Return the support of independence for each pair of a scan: log p, or else the log posterior."""
-    support = evidence.log_independent if evidence.log_p is None else evidence.log_p
-    return np.zeros(evidence.independent.shape) if support is None else support
-
-
-def _strength(evidence: Evidence) -> FloatArray:
-    """Return what ranks pairs of equal support: the size of the statistic."""
-    return np.zeros(evidence.independent.shape) if evidence.statistic is None else np.abs(evidence.statistic)
-
-
-UNTOLD = "cannot tell, because rounding is all that the given columns leave of one variable"
-"""Words for a test without a p-value."""
+CandidatesLike: TypeAlias = str | NamedCandidates | NamedGraph | Iterable[Sequence[str]] | Mapping[str, Iterable[str]]
+"""Forms of the option `candidates`: a word, a screen, a graph, pairs of names, or the partners of each name."""
 
 
 @dataclass(frozen=True)
-class TestResult:
-    """Decision of one test with the numbers behind it; a number that the test does not compute is None.
+class CandidateOption:
+    """The three options, checked.
 
     Attributes
     ----------
-    x, y, given
-        The tested pair and the columns conditioned on.
-    test
-        Name of the test.
-    independent
-        The decision.
-    log_p
-        Natural log of the p-value; NaN where the test cannot tell, because rounding is all that the given columns leave
-        of x or y. The decision is then independent.
-    statistic, dof
-        Chi-square or G2 with its degrees of freedom; mutual information in nats; Fisher's z in standard errors.
-    log_independent, log_dependent
-        Natural logs of the posterior probabilities.
-    low_expected
-        Share of the expected counts below 5, for chi2 and g2; `dependences` does not compute it.
-    n_rows
-        Number of rows behind the test; with missing values, those in which all of its columns are observed.
-    n_incomplete
-        Number of rows left out because one of these columns has no value there; `dependences` does not compute it.
-    transform
-        "normal_scores" if the test is of normal scores; None if it is of the values.
+    given
+        None, "all", "screen", a string of packed pairs, a screen, or pairs of names.
+    k
+        Number of the strongest partners; None for the default.
+    rescans
+        Whether a screened search looks again given what it found; None for the default.
     """
 
-    __test__: ClassVar[bool] = False  # pytest would collect it by its name
+    given: str | NamedCandidates | tuple[Any, ...] | None = None
+    k: int | None = None
+    rescans: bool | None = None
 
-    x: str
-    y: str
-    given: tuple[str, ...]
-    test: str
-    independent: bool
-    log_p: float | None = None
-    statistic: float | None = None
-    dof: float | None = None
-    log_independent: float | None = None
-    log_dependent: float | None = None
-    low_expected: float | None = None
-    transform: Transform = None
-    n_rows: int | None = None
-    n_incomplete: int = 0
+    def __repr__(self) -> str:
+        """Return a short string that is the same for the same candidates."""
+        shown = self.given
+        if isinstance(shown, tuple):
+            shown = f"{len(shown)} pairs {sha256(repr(shown).encode()).hexdigest()}"
+        elif isinstance(shown, NamedCandidates):
+            shown = f"screen {sha256(_packed(shown.candidates(), shown.names).encode()).hexdigest()}"
+        return f"CandidateOption({shown!r}, k={self.k}, rescans={self.rescans})"
 
-    @property
-    def warning(self) -> str | None:
-        """A warning if more than 20 % of the expected counts are below 5 (Cochran's rule); else None."""
-        return cochran_warning(self.low_expected)
+    def __bool__(self) -> bool:
+        """Whether any option was given."""
+        return self.given is not None or self.k is not None or self.rescans is not None
 
-    @classmethod
-    def of(cls, evidence: Evidence, k: int, question: tuple[str, str, tuple[str, ...]], test: str) -> TestResult:
-        """Return the k-th result of a scan."""
-        x, y, given = question
-        return cls(
-            x=x,
-            y=y,
-            given=given,
-            test=test,
-            independent=bool(evidence.independent[k]),
-            log_p=_at(evidence.log_p, k),
-            statistic=_at(evidence.statistic, k),
-            dof=_at(evidence.dof, k),
-            log_independent=_at(evidence.log_independent, k),
-            log_dependent=_at(evidence.log_dependent, k),
-            n_rows=None if evidence.n_rows is None else int(evidence.n_rows[k]),
+    def rule(self, names: Sequence[str], *, screens_itself: bool) -> CandidateRule:
+        """Return the candidates of a learner by index; None for its default, all pairs.
+
+        A learner that `screens_itself` chooses what to do without the options, and takes all pairs as a list.
+        """
+        n, rescans = len(names), True if self.rescans is None else self.rescans
+        if self.given == "all":
+            return every_pair(n) if screens_itself else None
+        if self.given is None and (n <= MOST_FOR_ALL_PAIRS or (screens_itself and not self)):
+            return None
+        if self.given in (None, "screen"):
+            return Screening(k=20 if self.k is None else self.k, rescans=rescans)
+        if isinstance(self.given, str):
+            listed = _unpacked(self.given, names)
+            return Screening(rescans=rescans, listed=listed) if self.given.startswith(_SCREENED) else listed
+        if isinstance(self.given, NamedCandidates):
+            return Screening(rescans=rescans, listed=_over(self.given, names))
+        return _listed(self.given or (), names)
+
+    def stated(self, rule: CandidateRule, names: Sequence[str]) -> dict[str, object]:
+        """Return the options as a result states them."""
+        if self.given == "all":
+            return {"candidates": "all"}
+        if isinstance(rule, Candidates):
+            if len(rule.keys) > MOST_NAMED:
+                return {"candidates": _packed(rule, names)}
+            pairs = zip(rule.u.tolist(), rule.v.tolist(), strict=True)
+            return {"candidates": [[names[u], names[v]] for u, v in pairs]}
+        if isinstance(rule, Screening):
+            if rule.listed is not None:
+                return {"candidates": _packed(rule.listed, names, _SCREENED), "rescans": rule.rescans}
+            return {"candidates": "screen", "k": rule.k, "rescans": rule.rescans}
+        return {}
+
+
+def candidate_option(candidates: object, k: object, rescans: object) -> CandidateOption:
+    """Check the three options.
+
+    Raises
+    ------
+    InputError
+        If one breaks its rule, or they do not fit together.
+    """
+    given = _form(candidates)
+    if k is not None:
+        if given != "screen":
+            raise InputError(
+                f"k is for candidates='screen'; got k={k!r} with {_in_words(given)}. Drop k, or add "
+                "candidates='screen'."
+            )
+        whole_number("k", k, least=1, hint="20 is usual.")
+    if rescans is not None:
+        true_or_false(rescans=rescans)
+        open_lists = isinstance(given, NamedCandidates) or given in (None, "screen")
+        if not open_lists and not str(given).startswith(_SCREENED):
+            raise InputError(
+                f"rescans is for a screen; got rescans={rescans} with {_in_words(given)}, which no scan adds to. Drop "
+                "rescans, or use candidates='screen'."
+            )
+    return CandidateOption(given, k, rescans)  # type: ignore[arg-type]
+
+
+def _in_words(given: object) -> str:
+    """Return a description of the option."""
+    if isinstance(given, str) and ":" not in given:
+        return f"candidates={given!r}"
+    return "no candidates" if given is None else "listed candidates"
+
+
+def _form(candidates: object) -> str | NamedCandidates | tuple[Any, ...] | None:
+    """Return the option in one of the forms of `CandidateOption.given`; names are checked when they are known."""
+    if candidates is None or isinstance(candidates, NamedCandidates):
+        return candidates
+    if isinstance(candidates, NamedGraph):
+        return tuple((u, v) for u, v, _ in candidates.named_edges())
+    if isinstance(candidates, str):
+        if candidates not in ("all", "screen") and not candidates.startswith((_PAIRS, _SCREENED)):
+            raise InputError(f"candidates must be 'all' or 'screen', or hold pairs; got {candidates!r:.80}. {_HINT}")
+        return candidates
+    if isinstance(candidates, Mapping):
+        for name, others in candidates.items():
+            if isinstance(others, str) or not iterates(others):
+                raise InputError(
+                    f"candidates must hold a list of names for each variable; got {others!r:.80} for {name!r}. {_HINT}"
+                )
+        return tuple((name, other) for name, others in candidates.items() for other in others)
+    if not isinstance(candidates, Iterable) or not iterates(candidates):
+        raise InputError(f"candidates must hold pairs of names; got a {type(candidates).__name__}. {_HINT}")
+    return tuple(tuple(pair) if iterates(pair) and not isinstance(pair, str) else pair for pair in candidates)
+
+
+def _listed(pairs: Sequence[Any], names: Sequence[str]) -> Candidates:
+    """Return pairs of names as candidates."""
+    place = {name: x for x, name in enumerate(names)}
+    ends = np.empty((len(pairs), 2), dtype=np.int64)
+    for row, pair in enumerate(pairs):
+        if not isinstance(pair, tuple) or len(pair) != 2 or (isinstance(pair[0], str) and pair[0] == pair[1]):
+            raise InputError(
+                f"candidates must hold pairs of two different variables by name; got {pair!r:.80}. "
+                f"Write for example [({names[0]!r}, {names[-1]!r})]."
+            )
+        for end, name in enumerate(pair):
+            if not isinstance(name, str) or name not in place:
+                raise unknown_name("candidates: variable", name, place)
+            ends[row, end] = place[name]
+    return Candidates(len(names), keys_of(len(names), ends))
+
+
+def _over(screened: NamedCandidates, names: Sequence[str]) -> Candidates:
+    """Return the candidates of a screen over these names, which must be those of the screen in any order."""
+    place, listed = {name: x for x, name in enumerate(names)}, screened.candidates()
+    if not getattr(screened, "complete", True):
+        raise InputError("candidates must come from a screen that was not cancelled; this one was. Screen again.")
+    for name in screened.names:
+        if name not in place:
+            raise unknown_name("candidates must be screened from the columns of the data: column", name, names)
+    if len(screened.names) != len(names):
+        known = set(screened.names)
+        missing = next(name for name in names if name not in known)
+        raise InputError(
+            f"candidates must be screened from all columns of the data; {missing!r} is missing. Screen the same data."
         )
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain values, ready for JSON: a number that is not finite becomes None, a whole `dof` an integer."""
-        plain = {key: _finite(value) for key, value in asdict(self).items()}
-        plain["given"] = list(self.given)
-        if self.dof is not None and self.dof.is_integer():
-            plain["dof"] = int(self.dof)
-        return {**plain, "warning": self.warning}
-
-    def __str__(self) -> str:
-        """Return one sentence."""
-        decision = "independent" if self.independent else "dependent"
-        condition = f" given {', '.join(self.given)}" if self.given else ""
-        if self.log_p is not None and isnan(self.log_p):
-            return f"{self.x} and {self.y} are {decision}{condition} ({self.test}: {UNTOLD})"
-        numbers = {
-            "statistic": self.statistic,
-            "dof": self.dof,
-            "log p": self.log_p,
-            "log P(independent)": self.log_independent,
-            "log P(dependent)": self.log_dependent,
-        }
-        shown = ", ".join(f"{name} {value:.5g}" for name, value in numbers.items() if value is not None)
-        caution = "" if self.warning is None else f"; {self.warning}"
-        if self.n_incomplete:
-            caution += f"; {self.n_rows or 0:,} rows are complete, {self.n_incomplete:,} lack a value"
-        return f"{self.x} and {self.y} are {decision}{condition} ({self.test}: {shown}){caution}"
+    new = np.array([place[name] for name in screened.names], dtype=np.int64)
+    return Candidates(len(names), keys_of(len(names), np.stack([new[listed.u], new[listed.v]], axis=1)))
 
 
-def _at(numbers: FloatArray | None, k: int) -> float | None:
-    """Return one number of a scan; zero without a sign."""
-    return None if numbers is None else float(numbers[k]) + 0.0
+# Many pairs as one string: the differences of their keys, compressed, with a checksum of the names.
+
+_PAIRS, _SCREENED = "pairs:", "screened:"
 
 
-def _finite(value: object) -> object:
-    """Return None for a number that is not finite, which JSON cannot hold; else the value."""
-    return None if isinstance(value, float) and not isfinite(value) else value
+def _packed(listed: Candidates, names: Sequence[str], kind: str = _PAIRS) -> str:
+    """Return pairs as a string."""
+    data = compress(np.diff(listed.keys, prepend=0).astype("<i8").tobytes(), 6)
+    return f"{kind}{_checksum(names)}:{b64encode(data).decode()}"
+
+
+def _unpacked(text: str, names: Sequence[str]) -> Candidates:
+    """Return the pairs of a string that `_packed` made."""
+    checksum, _, data = text.partition(":")[2].partition(":")
+    if checksum != _checksum(names):
+        raise InputError(f"candidates must be of the columns of the data in their order; got a list of others. {_HINT}")
+    try:
+        keys = np.cumsum(np.frombuffer(decompress(b64decode(data, validate=True)), dtype="<i8"), dtype=np.int64)
+    except (ValueError, error):
+        keys = np.array([-1])
+    n = len(names)
+    u, v = np.divmod(keys, max(n, 1))
+    if (np.diff(keys, prepend=-1) <= 0).any() or (u >= v).any():  # of a pair u < v, v is a remainder: so both are < n
+        raise InputError(f"candidates must be as a result states them; got {text!r:.40}, which was changed. {_HINT}")
+    return Candidates(n, keys)
+
+
+def _checksum(names: Sequence[str]) -> str:
+    """Return a short string that changes with the names or their order."""
+    return f"{len(names)}-{crc32(chr(0).join(names).encode()):08x}"
+
+
+def with_screen_of_data(
+    rule: CandidateRule, judge: object, dataset: Dataset, counting: Counting, monitor: Monitor
+) -> CandidateRule:
+    """Return a rule with the strongest pairs of the data, where the judge weighs no pairs: it chooses neighbours."""
+    if not isinstance(rule, Screening) or rule.listed is not None or not hasattr(judge, "neighborhood"):
+        return rule
+    here = Counting(counting.n_jobs, checkpoint=counting.checkpoint)  # workers get models to fit, not pairs to count
+    return replace(rule, listed=here.screen(dataset, ScreenRule(k=rule.k), monitor).candidates())

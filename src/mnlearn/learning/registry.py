@@ -24,7 +24,7 @@ from mnlearn.algorithms.mbs import MBS
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.pc import PC
 from mnlearn.algorithms.regularized import L1LR, GraphicalLasso
-from mnlearn.algorithms.separator import SeparatorEvidence
+from mnlearn.algorithms.sep import SeparatorEvidence
 from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import InputError, check_name
 from mnlearn.independence.bayesian import BayesianTest, ScoreTest
@@ -38,7 +38,6 @@ from mnlearn.independence.information import (
     Significance,
 )
 from mnlearn.independence.mixed import MixedTest
-from mnlearn.learning.counting import Counting, check_counting
 from mnlearn.learning.inputs import (
     check_all_categorical,
     check_all_continuous,
@@ -63,8 +62,9 @@ from mnlearn.scores.mixed_evidence import MixedEvidence
 from mnlearn.scores.mpl import MPL
 from mnlearn.scores.pic import PIC
 from mnlearn.statistics.counts import Counts
-from mnlearn.statistics.mixed_likelihoods import MixedLikelihoods
+from mnlearn.statistics.likelihoods import MixedLikelihoods
 from mnlearn.statistics.moments import Moments
+from mnlearn.statistics.opening import Counting, check_counting
 from mnlearn.statistics.row_data import Rows
 from mnlearn.statistics.testwise_moments import TestwiseMoments
 

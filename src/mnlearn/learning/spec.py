@@ -15,21 +15,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms.separator import SeparatorEvidence
-from mnlearn.algorithms.separator_phase import price
+from mnlearn.algorithms.sep import SeparatorEvidence
+from mnlearn.algorithms.sep.phase import price
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, MnlearnError, check_name, iterates, tuple_of
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.graphs.separating_sets import Separators
+from mnlearn.graphs.separators import Separators
 from mnlearn.independence.discrete import ChiSquare
-from mnlearn.learning.candidates import (
-    MOST_FOR_ALL_PAIRS,
-    OPTIONS,
-    CandidateOption,
-    candidate_option,
-    with_screen_of_data,
-)
-from mnlearn.learning.counting import Counting, cost_of_gaps
 from mnlearn.learning.inputs import (
     DataOptions,
     Transform,
@@ -47,6 +39,7 @@ from mnlearn.learning.inputs import (
     transformed,
 )
 from mnlearn.learning.own_judge import OwnJudge, own_name
+from mnlearn.learning.pairs import MOST_FOR_ALL_PAIRS, OPTIONS, CandidateOption, candidate_option, with_screen_of_data
 from mnlearn.learning.registry import (
     METHODS,
     TEST_SETTINGS,
@@ -71,6 +64,7 @@ from mnlearn.results.explain import (
     words_of_test,
 )
 from mnlearn.results.learned import Learned
+from mnlearn.statistics.opening import Counting, cost_of_gaps
 
 _log = logging.getLogger("mnlearn.learning")
 
@@ -227,7 +221,7 @@ class LearnSpec:
 
     def sparse_edges(self, learned: Learned, dataset: Dataset) -> list[Edge]:
         """Return the edges with a test that breaks Cochran's rule, among those of `explain`; the worst first."""
-        from mnlearn.learning.pairs import low_expected
+        from mnlearn.learning.tests import low_expected
 
         if METHODS[self.method].judge != "test":
             return []
@@ -475,7 +469,7 @@ def _explain(learned: Learned, edge: Edge, score: str | None, judge: Any, data: 
 
 def _traced(learned: Learned, edge: Edge, test: ExplainedTest | None) -> Iterator[PairTest]:
     """Yield the tests of the pair in the trace of the search, if there is one."""
-    from mnlearn.learning.pairs import low_expected
+    from mnlearn.learning.tests import low_expected
 
     name = str(learned.settings.get("test", "test"))
     for step in learned.trace or ():
@@ -497,7 +491,7 @@ def _test(learned: Learned, judge: Any, data: Dataset) -> ExplainedTest | None:
 
 def _tested(learned: Learned, edge: Edge, test: ExplainedTest | None) -> Iterator[PairTest]:
     """Test the pair given nothing, and given the other neighbours of either end; each set once."""
-    from mnlearn.learning.pairs import low_expected
+    from mnlearn.learning.tests import low_expected
 
     if test is None:
         return

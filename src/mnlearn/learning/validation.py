@@ -36,10 +36,10 @@ from mnlearn.learning.inputs import (
     transformed,
 )
 from mnlearn.learning.own_judge import TestLike
-from mnlearn.learning.pairs import test_of_columns
 from mnlearn.learning.registry import TESTS, make_test
+from mnlearn.learning.tests import test_of_columns
+from mnlearn.model.base import MarkovModel
 from mnlearn.model.fitting import fit
-from mnlearn.model.markov_model import MarkovModel
 from mnlearn.protocols import FloatArray
 from mnlearn.results.learned import Learned
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, row_groups
-from mnlearn.data.resample import observed_rows
+from mnlearn.data.rows import observed_rows
+from mnlearn.distributions.factors import MOST_STATES
 from mnlearn.errors import DataError, InputError, UnsuitableError, check_instance
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, IntArray
-from mnlearn.simulate.factors import MOST_STATES
 
 
 class Configurations(NamedTuple):

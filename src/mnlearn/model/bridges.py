@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn._elementary import exp
+from mnlearn.distributions.factors import Factor
 from mnlearn.errors import FileError, InputError, MissingDependencyError, UnsuitableError, check_path, require
 from mnlearn.graphs.formats import write_whole
+from mnlearn.model.base import MarkovModel
 from mnlearn.model.discrete import DiscreteModel
-from mnlearn.model.markov_model import MarkovModel
+from mnlearn.numbers import exp
 from mnlearn.protocols import FloatArray
-from mnlearn.simulate.factors import Factor
 
 
 def to_pyagrum(model: MarkovModel) -> Any:

@@ -25,13 +25,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mnlearn._elementary import exp, log
 from mnlearn.data.dataset import Dataset
+from mnlearn.distributions.factors import Factor, FactorNetwork
 from mnlearn.errors import InputError, is_number, real_array, tuple_of, whole_number
 from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.model._configurations import Configurations, all_cliques, check_categorical, observed
+from mnlearn.numbers import exp, log
 from mnlearn.protocols import FloatArray
-from mnlearn.simulate.factors import Factor, FactorNetwork
 
 LogConditional: TypeAlias = Callable[[int, tuple[int, ...]], FloatArray]
 """log P(X_i | the others in D, the rest of M_i at x̄) for i and a clique D with i: one axis per variable of D."""
@@ -57,7 +57,7 @@ class CanonicalFactors:
 
     def joint(self) -> FloatArray:
         """P(x̄) Π ψ⁺ for every assignment, one axis per variable; for small networks."""
-        from mnlearn.simulate.elimination import joint_log_values, log_partition
+        from mnlearn.distributions.elimination import joint_log_values, log_partition
 
         cards = self.network.cards
         log_default = -log_partition(self.network) if self.log_default is None else self.log_default

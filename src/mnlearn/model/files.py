@@ -23,20 +23,20 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from mnlearn._atomic_files import replacing
 from mnlearn._validate import array_of_npy
 from mnlearn.data.dataset import Kind
+from mnlearn.distributions.factors import Factor, FactorNetwork
 from mnlearn.errors import FileError, InputError, MnlearnError, check_instance, check_link, check_path, read_bytes
+from mnlearn.files import replacing
 from mnlearn.graphs.graph import Graph
+from mnlearn.model.base import FitReport, Label, MarkovModel
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.gaussian import GaussianModel
-from mnlearn.model.markov_model import FitReport, Label, MarkovModel
 from mnlearn.model.mixed import MixedModel
 from mnlearn.model.mixed_network import MixedNetwork
 from mnlearn.protocols import FloatArray
-from mnlearn.simulate.factors import Factor, FactorNetwork
+from mnlearn.regression.features import Features
 from mnlearn.statistics.feature_columns import Interactions
-from mnlearn.statistics.variable_features import Features
 
 _FORMAT, _VERSION = "mnlearn-model", 1
 _DESCRIPTION = "model.json"

@@ -11,16 +11,16 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.errors import DataError, InputError, UnsuitableError, check_instance, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.model._configurations import rows_used, unseen_states
+from mnlearn.model.base import FitReport, Levels, MarkovModel
 from mnlearn.model.canonical import canonical_factors, check_graph_size, most_frequent
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.gaussian import GaussianModel
 from mnlearn.model.inference import by_pattern
-from mnlearn.model.markov_model import FitReport, Levels, MarkovModel
 from mnlearn.model.mixed_fit import fit_mixed
 from mnlearn.model.pseudolikelihood import fit_pseudolikelihood
 from mnlearn.protocols import FloatArray
-from mnlearn.statistics.correlation import correlation_of_rows
-from mnlearn.statistics.variable_features import features_of
+from mnlearn.regression.features import features_of
+from mnlearn.statistics.scaling import correlation_of_rows
 
 FitMethod = Literal["canonical", "pseudolikelihood", "gaussian", "mixed"]
 FIT_METHODS: tuple[str, ...] = get_args(FitMethod)

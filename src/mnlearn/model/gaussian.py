@@ -10,18 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mnlearn._elementary import log
 from mnlearn._validate import Seed, fresh
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.readers import count_rows
 from mnlearn.data.writers import FrameKind
+from mnlearn.distributions.gaussian import GaussianNetwork, continuous_dataset
 from mnlearn.errors import InputError, check_mapping, is_number, real_array, tuple_of
 from mnlearn.graphs.graph import Graph, check_graph
+from mnlearn.model.base import EdgeStrength, FitReport, Imputed, MarkovModel, MostProbable, by_strength
 from mnlearn.model.inference import by_pattern
-from mnlearn.model.markov_model import EdgeStrength, FitReport, Imputed, MarkovModel, MostProbable, by_strength
 from mnlearn.model.rows import continuous_rows, incomplete_numbers
+from mnlearn.numbers import log
 from mnlearn.protocols import BoolArray, FloatArray
-from mnlearn.simulate.gaussian import GaussianNetwork, continuous_dataset
 
 _HALF_LOG_2PI = 0.5 * log(2.0 * pi)
 

@@ -1,6 +1,6 @@
 """Exact inference in a product of factors, for many rows of evidence at once: joint distributions and the best states.
 
-Variables that are neither asked about nor known are eliminated one by one, as in `mnlearn.simulate.elimination`: by
+Variables that are neither asked about nor known are eliminated one by one, as in `mnlearn.distributions.elimination`: by
 sums for a distribution, by maxima for the most probable states. Known variables cut the graph, so only those matter
 that can be reached from the question through unknown ones. A table has an axis for the rows of evidence in front.
 """
@@ -15,11 +15,11 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._elementary import exp, log
+from mnlearn.distributions.elimination import LARGEST_TABLE, elimination_order
+from mnlearn.distributions.factors import FactorNetwork
 from mnlearn.errors import InputError
+from mnlearn.numbers import exp, log
 from mnlearn.protocols import FloatArray
-from mnlearn.simulate.elimination import LARGEST_TABLE, elimination_order
-from mnlearn.simulate.factors import FactorNetwork
 
 Codes = NDArray[np.intp]
 Scope = tuple[int, ...]

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.distributions.factors import MOST_STATES
 from mnlearn.errors import InputError, check_instance, is_number, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.model._configurations import rows_used, unseen_states
+from mnlearn.model.base import FitReport
 from mnlearn.model.canonical import check_graph_size
-from mnlearn.model.markov_model import FitReport
 from mnlearn.model.mixed import MixedModel
 from mnlearn.model.mixed_network import MixedNetwork
-from mnlearn.simulate.factors import MOST_STATES
+from mnlearn.regression.features import Features
+from mnlearn.regression.joint import fit_interactions
 from mnlearn.statistics.feature_columns import Interactions
-from mnlearn.statistics.mixed_pseudolikelihood import fit_interactions
-from mnlearn.statistics.variable_features import Features
 
 SMALLEST_EIGENVALUE = 1e-3  # of the precision matrix with ones on its diagonal
 LARGEST_COEFFICIENT = 8.0  # of a standardised interaction of states; beyond it states are called separated

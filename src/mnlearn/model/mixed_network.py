@@ -22,14 +22,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._elementary import exp, log
+from mnlearn.distributions.elimination import log_partition
+from mnlearn.distributions.factors import Factor, FactorNetwork
 from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Graph
+from mnlearn.numbers import exp, log
 from mnlearn.protocols import FloatArray
-from mnlearn.simulate.elimination import log_partition
-from mnlearn.simulate.factors import Factor, FactorNetwork
+from mnlearn.regression.features import Features
 from mnlearn.statistics.feature_columns import Interactions
-from mnlearn.statistics.variable_features import Features
 
 LARGEST_LIST = 2**14  # configurations of unknown states that are listed; more are drawn
 GIBBS_BURN_IN, GIBBS_DRAWS = 100, 200

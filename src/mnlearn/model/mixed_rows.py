@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._elementary import expm1, log, log1p
 from mnlearn.data._checks import code_type
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.readers import already_coded
 from mnlearn.errors import DataError, InputError, UnsuitableError, is_number, unknown_name
-from mnlearn.model.markov_model import Label
+from mnlearn.model.base import Label
 from mnlearn.model.rows import incomplete_values
+from mnlearn.numbers import expm1, log, log1p
 from mnlearn.protocols import FloatArray
-from mnlearn.statistics.variable_features import Features
+from mnlearn.regression.features import Features
 
 _LARGEST_LOG = 30.0  # of 1 + count that is drawn
 

@@ -17,9 +17,9 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.data.readers import already_coded
 from mnlearn.data.writers import write_data
 from mnlearn.errors import MnlearnError, UnsuitableError
+from mnlearn.model.base import MarkovModel
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.gaussian import GaussianModel
-from mnlearn.model.markov_model import MarkovModel
 from mnlearn.model.mixed import MixedModel
 from mnlearn.model.rows import incomplete_numbers, incomplete_states
 

@@ -24,14 +24,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from mnlearn._elementary import exp, log
 from mnlearn.data.dataset import Dataset
+from mnlearn.distributions.factors import Factor, FactorNetwork
 from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.model._configurations import LARGEST_MODEL, all_cliques, check_categorical, observed, pairs_and_singles
 from mnlearn.model.canonical import check_graph_size
+from mnlearn.numbers import exp, log
 from mnlearn.protocols import FloatArray, IntArray
-from mnlearn.simulate.factors import Factor, FactorNetwork
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

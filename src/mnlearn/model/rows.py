@@ -14,7 +14,7 @@ from mnlearn.data.columns import UndeclaredError
 from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.data.readers import already_coded, read_incomplete, read_rows
 from mnlearn.errors import DataError, UnsuitableError
-from mnlearn.model.markov_model import Label, Levels
+from mnlearn.model.base import Label, Levels
 from mnlearn.protocols import FloatArray
 
 

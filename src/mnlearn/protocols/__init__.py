@@ -11,6 +11,25 @@ variables at once, and `search` holds learners, their monitor and their result.
 from __future__ import annotations
 
 from mnlearn.protocols.climbs import Climbed, ClimbingScore, ClimbLimits, EdgeFlips, LocalClimbs
+from mnlearn.protocols.judges import (
+    NO_TURNS,
+    Around,
+    BaseTest,
+    Evidence,
+    ExplainedTest,
+    IndependenceTest,
+    Knowledge,
+    PairLists,
+    Question,
+    Separated,
+    SeparatingSets,
+    SetLevel,
+    SubsetWalk,
+    Turns,
+    Verdict,
+    Verdicts,
+    with_defaults,
+)
 from mnlearn.protocols.scores import (
     BatchedEvidence,
     BatchedPosterior,
@@ -45,25 +64,6 @@ from mnlearn.protocols.search import (
     Step,
 )
 from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArray, Kernel, Statistics, Tables, VarSet
-from mnlearn.protocols.tests import (
-    NO_TURNS,
-    Around,
-    BaseTest,
-    Evidence,
-    ExplainedTest,
-    IndependenceTest,
-    Knowledge,
-    PairLists,
-    Question,
-    Separated,
-    SeparatingSets,
-    SetLevel,
-    SubsetWalk,
-    Turns,
-    Verdict,
-    Verdicts,
-    with_defaults,
-)
 from mnlearn.run import SILENT, Monitor
 
 __all__ = [

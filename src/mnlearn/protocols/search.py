@@ -13,7 +13,7 @@ from mnlearn.run import SILENT, Monitor
 
 if TYPE_CHECKING:
     from mnlearn.graphs.pdag import Pdag
-    from mnlearn.protocols.tests import Question
+    from mnlearn.protocols.judges import Question
 
 
 class Step(NamedTuple):

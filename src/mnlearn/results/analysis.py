@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from mnlearn.errors import whole_number
 from mnlearn.protocols import SILENT, Monitor
-from mnlearn.results.centrality import centrality_table
 from mnlearn.results.edges import Frame
 from mnlearn.results.excerpts import excerpt, places_of
+from mnlearn.results.measures import centrality_table
 
 if TYPE_CHECKING:
-    from mnlearn.results.intervals import Intervals, IntervalSampling
+    from mnlearn.analysis.intervals import Intervals, IntervalSampling
+    from mnlearn.analysis.stability import Stability
     from mnlearn.results.learned import Learned
-    from mnlearn.results.stability import Stability
     from mnlearn.visual.appearance import Groups
 
 
@@ -165,7 +165,7 @@ class Analysis:
         -----
         The logger ``mnlearn.stability`` says after the first sample how long all of them will take.
         """
-        from mnlearn.results.intervals import intervals_of
+        from mnlearn.analysis.intervals import intervals_of
 
         how: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "client": client, "monitor": monitor}
         how |= {"sampling": sampling, "level": level, "relearn": relearn, "groups": groups}
@@ -201,7 +201,7 @@ class Analysis:
         InputError
             If a setting is invalid, or the network has no data.
         """
-        from mnlearn.results.stability import stability_of
+        from mnlearn.analysis.stability import stability_of
 
         how = {"seed": seed, "n_jobs": n_jobs, "client": client, "monitor": monitor}
         return stability_of(

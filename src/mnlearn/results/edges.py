@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from mnlearn._elementary import logistic
 from mnlearn.data.writers import FrameKind, first_installed_frame, require_frame
 from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.graphs.graph import Edge
+from mnlearn.numbers import logistic
 from mnlearn.protocols import Result
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from mnlearn.errors import InputError, check_listed, check_name
 from mnlearn.graphs.graph import Edge
 
 if TYPE_CHECKING:
+    from mnlearn.regression.weights import EdgeWeights
     from mnlearn.results.learned import Learned
-    from mnlearn.statistics.edge_weights import EdgeWeights
 
 _Value = TypeVar("_Value")
 
@@ -93,7 +93,7 @@ def _edges_among(learned: Learned, place: Mapping[int, int]) -> list[tuple[Edge,
 
 def _weights_among(learned: Learned, place: Mapping[int, int]) -> EdgeWeights | None:
     """Return the weights of the edges among some variables, given all their neighbours in the whole network."""
-    from mnlearn.statistics.edge_weights import EdgeWeights, is_mixed
+    from mnlearn.regression.weights import EdgeWeights, is_mixed
 
     edges = _edges_among(learned, place)
     known = learned.__dict__.get("weights") or learned.saved_weights
@@ -110,7 +110,7 @@ def _weights_among(learned: Learned, place: Mapping[int, int]) -> EdgeWeights | 
 
 def _weights_of_some(learned: Learned, data: Dataset, variables: Sequence[int]) -> EdgeWeights:
     """Return weights by index in which those of all edges among some variables are right; others are not used."""
-    from mnlearn.statistics.edge_weights import EdgeWeights, edge_weights
+    from mnlearn.regression.weights import EdgeWeights, edge_weights
 
     around = {x: learned.graph.neighbors(x) for x in variables}
     if learned.settings.get("transform") != "normal_scores":

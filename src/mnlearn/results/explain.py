@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from mnlearn._elementary import exp, log
+from mnlearn.numbers import exp, log
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.results.edges import SUPPORT_TITLES, printable
 

@@ -22,15 +22,15 @@ import numpy as np
 
 from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.graphs.markup_formats import graph_of_json, json_document_of, json_of_graph
+from mnlearn.graphs.markup import graph_of_json, json_document_of, json_of_graph
 from mnlearn.graphs.named import Attributes, NamedGraph, parser_errors
 from mnlearn.protocols import Question, Result, Step
 from mnlearn.results.edges import kind_of_frame
 
 if TYPE_CHECKING:
+    from mnlearn.analysis.samples import Resampling
+    from mnlearn.regression.weights import EdgeWeights
     from mnlearn.results.learned import Learned
-    from mnlearn.results.resampling import Resampling
-    from mnlearn.statistics.edge_weights import EdgeWeights
 
 
 VERSION = 1
@@ -134,7 +134,7 @@ def _weighted(weights: EdgeWeights | None) -> dict[str, object] | None:
 
 def _weights(n: int, found: Mapping[str, Any] | None) -> EdgeWeights | None:
     """Return the weights from their JSON values."""
-    from mnlearn.statistics.edge_weights import EdgeWeights, WeightMeasure
+    from mnlearn.regression.weights import EdgeWeights, WeightMeasure
 
     if found is None:
         return None
@@ -183,7 +183,7 @@ def _learned(named: NamedGraph, found: Mapping[str, Any]) -> Learned:
 
 def _resampling(record: Mapping[str, Any]) -> Resampling:
     """Return the record of a resampling run."""
-    from mnlearn.results.resampling import Resampling, Sampling
+    from mnlearn.analysis.samples import Resampling, Sampling
 
     threshold = record.get("threshold")
     return Resampling(

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._elementary import logistic
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_name
 from mnlearn.graphs.formats import carries_numbers, format_of, read_graph, write_graph, write_whole
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.named import EdgeNumbers, NamedGraph
+from mnlearn.numbers import logistic
 from mnlearn.protocols import SILENT, Monitor, Question, Result
 from mnlearn.results.analysis import Analysis
 from mnlearn.results.difference import NetworkDifference, difference
@@ -39,8 +39,8 @@ from mnlearn.results.summary import as_html, cost_words, headline, summary_text,
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from mnlearn.results.resampling import Resampling, Sampling
-    from mnlearn.statistics.edge_weights import EdgeWeights
+    from mnlearn.analysis.samples import Resampling, Sampling
+    from mnlearn.regression.weights import EdgeWeights
 
 
 @dataclass(frozen=True, repr=False)
@@ -366,7 +366,7 @@ class Learned(Analysis, Predictable, Pictures):
         InputError
             If a setting is invalid, or the network has no data.
         """
-        from mnlearn.results.resampling import resampled
+        from mnlearn.analysis.samples import resampled
 
         draw = {"sampling": sampling, "seed": seed, "n_jobs": n_jobs, "client": client, "monitor": monitor}
         stored = {"checkpoint": checkpoint, "resume": resume}
@@ -388,7 +388,7 @@ class Learned(Analysis, Predictable, Pictures):
         InputError
             If there are no frequencies; call `bootstrap` first.
         """
-        from mnlearn.results.resampling import stable
+        from mnlearn.analysis.samples import stable
 
         return stable(self, threshold)
 

@@ -12,10 +12,10 @@ from mnlearn.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from mnlearn.results.groups import GroupComparison
-    from mnlearn.results.intervals import Intervals
+    from mnlearn.analysis.groups import GroupComparison
+    from mnlearn.analysis.intervals import Intervals
+    from mnlearn.analysis.stability import Stability
     from mnlearn.results.learned import Learned
-    from mnlearn.results.stability import Stability
     from mnlearn.visual.appearance import Groups, Labels, Layout, NodeSize
 
 
@@ -174,9 +174,9 @@ class Pictures:
 
 def _check_analyses(intervals: object, stability: object, comparison: object) -> None:
     """Raise InputError for objects of other types."""
-    from mnlearn.results.groups import GroupComparison
-    from mnlearn.results.intervals import Intervals
-    from mnlearn.results.stability import Stability
+    from mnlearn.analysis.groups import GroupComparison
+    from mnlearn.analysis.intervals import Intervals
+    from mnlearn.analysis.stability import Stability
 
     for argument, found, kind, source in (
         ("intervals", intervals, Intervals, "learned.intervals()"),

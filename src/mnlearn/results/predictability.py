@@ -13,13 +13,13 @@ import numpy as np
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.normal_scores import normal_scores
-from mnlearn.data.resample import observed_rows
+from mnlearn.data.rows import observed_rows
 from mnlearn.errors import InputError, is_number, whole_number
 from mnlearn.results.edges import Frame, frame_of
 
 if TYPE_CHECKING:
+    from mnlearn.regression.predictability import NeighborRegressions
     from mnlearn.results.learned import Learned
-    from mnlearn.statistics.neighbor_regressions import NeighborRegressions
 
 VariableType: TypeAlias = Literal["continuous", "count", "ordinal", "categorical"]
 
@@ -133,7 +133,7 @@ def known_columns(rows: list[Predictability]) -> list[str]:
 
 def predictability_of(learned: Learned, folds: int, seed: int) -> list[Predictability]:
     """Return the predictability of every variable, in the order of the data."""
-    from mnlearn.statistics.neighbor_regressions import NeighborRegressions
+    from mnlearn.regression.predictability import NeighborRegressions
 
     whole_number("folds", folds, least=2, hint="Use for example 10.")
     whole_number("seed", seed, least=0, hint="Use for example 0.")
@@ -157,7 +157,7 @@ def predictability_of(learned: Learned, folds: int, seed: int) -> list[Predictab
 
 def _predicted_with_gaps(data: Dataset, x: int, neighbors: frozenset[int], folds: int, seed: int) -> Predictability:
     """Return the predictability of one variable in the rows in which it and its neighbours are observed."""
-    from mnlearn.statistics.neighbor_regressions import NeighborRegressions
+    from mnlearn.regression.predictability import NeighborRegressions
 
     family = sorted({x, *neighbors})
     rows = observed_rows(data.select(family), range(len(family)))

@@ -12,13 +12,13 @@ import numpy as np
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.normal_scores import normal_scores
-from mnlearn.data.resample import resample
+from mnlearn.data.rows import resample
 from mnlearn.data.weights import weighted_rows
 from mnlearn.errors import InputError, MnlearnError, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge
 from mnlearn.parallel import Backend, job_count, run
 from mnlearn.protocols import SILENT, FloatArray, Monitor
-from mnlearn.statistics.edge_weights import sampled_edge_weights
+from mnlearn.regression.weights import sampled_edge_weights
 
 if TYPE_CHECKING:
     from mnlearn.results.explain import Recipe

@@ -10,7 +10,7 @@ import numpy as np
 from mnlearn.data.normal_scores import normal_scores
 from mnlearn.errors import InputError
 from mnlearn.graphs.named import EdgeNumbers
-from mnlearn.statistics.edge_weights import EdgeWeights, edge_weights, takes_long
+from mnlearn.regression.weights import EdgeWeights, edge_weights, takes_long
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

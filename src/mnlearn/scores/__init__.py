@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mnlearn.scores._local import BlanketPrior, Decomposed, LocallyScored
     from mnlearn.scores.bjp import BJPScore
     from mnlearn.scores.entropy import Entropy, ExtendedBIC
     from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, PairwiseEvidence
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
     from mnlearn.scores.ib import IBScore
     from mnlearn.scores.lasso import EBICLasso, TheoryLasso
     from mnlearn.scores.lasso_resampled import CrossValidatedLasso, StableLasso
+    from mnlearn.scores.local import BlanketPrior, Decomposed, LocallyScored
     from mnlearn.scores.logistic import L1Logistic
     from mnlearn.scores.mixed_evidence import MixedEvidence
     from mnlearn.scores.mpl import MPL
@@ -45,7 +45,18 @@ if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
     _MODULES = (
-        *("_local", "bjp", "entropy", "evidence", "gaussian_evidence", "glasso", "ib"),
-        *("lasso", "lasso_resampled", "logistic", "mixed_evidence", "mpl", "pic"),
+        "local",
+        "bjp",
+        "entropy",
+        "evidence",
+        "gaussian_evidence",
+        "glasso",
+        "ib",
+        "lasso",
+        "lasso_resampled",
+        "logistic",
+        "mixed_evidence",
+        "mpl",
+        "pic",
     )
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

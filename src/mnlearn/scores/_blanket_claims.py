@@ -13,9 +13,9 @@ from typing import cast
 
 import numpy as np
 
-from mnlearn._elementary import log
 from mnlearn.errors import InputError, UnsuitableError, check_room
 from mnlearn.graphs.graph import Graph, check_graph
+from mnlearn.numbers import log
 from mnlearn.protocols import (
     BatchedPosterior,
     BoolArray,

@@ -31,7 +31,7 @@ from mnlearn.scores._blanket_claims import (
     require_variables,
     weigh,
 )
-from mnlearn.scores._pairwise import PairwiseState, Proposal
+from mnlearn.scores.pairwise import PairwiseState, Proposal
 
 _MOST_KEPT = 1 << 25  # claims of flipped blankets in the cache, 256 MiB: all of them for up to 322 variables
 _BLOCK = 256  # gains evaluated at once: bounds the memory of their claims

@@ -15,19 +15,19 @@ from typing import ClassVar, Protocol, cast
 
 import numpy as np
 
-from mnlearn._elementary import log
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.resample import take
+from mnlearn.data.rows import take
 from mnlearn.errors import InputError, UnsuitableError, is_number, whole_number
 from mnlearn.graphs.graph import Graph
+from mnlearn.numbers import log
 from mnlearn.protocols import FloatArray, Indices, Score, Statistics, VarSet
-from mnlearn.scores._local import Decomposed, as_set, require_complete
+from mnlearn.scores.local import Decomposed, as_set, require_complete
 from mnlearn.scores.mixed_entropies import MixedEntropies
 from mnlearn.scores.mpl import MPL
 from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts
+from mnlearn.statistics.likelihoods import MixedLikelihoods
 from mnlearn.statistics.matrices import products
-from mnlearn.statistics.mixed_likelihoods import MixedLikelihoods
 from mnlearn.statistics.moments import Moments
 
 

@@ -34,14 +34,14 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from mnlearn._elementary import log
 from mnlearn._ties import first_best, tolerance
 from mnlearn.errors import UnsuitableError
 from mnlearn.graphs.candidates import Candidates, keys_of
 from mnlearn.graphs.graph import Edge
+from mnlearn.numbers import log
 from mnlearn.protocols import SILENT, FloatArray, Indices, IntArray, Monitor, PairEvidence, VarSet
-from mnlearn.scores._local import Decomposed, Work, screened_pairs
-from mnlearn.statistics.evidence_scans import EvidenceScans, LocalFits
+from mnlearn.scores.local import Decomposed, Work, screened_pairs
+from mnlearn.statistics.evidence import EvidenceScans, LocalFits
 
 RANKED_TOGETHER = 1 << 25  # pairs that are ranked between two looks at the monitor
 

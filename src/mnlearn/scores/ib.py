@@ -13,13 +13,13 @@ from operator import index
 
 import numpy as np
 
-from mnlearn._elementary import in_order
 from mnlearn.errors import InputError, MnlearnError
 from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.numbers import in_order
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, Indices, VarSet
 from mnlearn.scores._blanket_claims import claims, log_odds, require_posterior, require_variables
-from mnlearn.scores._local import as_set
-from mnlearn.scores._pairwise import PairwiseState, Proposal
+from mnlearn.scores.local import as_set
+from mnlearn.scores.pairwise import PairwiseState, Proposal
 
 
 @dataclass(frozen=True)

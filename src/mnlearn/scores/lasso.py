@@ -13,7 +13,7 @@ variable having variance 1):
 - `CrossValidatedLasso` and `StableLasso`, which draw rows: `lasso_resampled.py`.
 
 `mnlearn.algorithms.L1LR` asks for all neighbourhoods and joins them by AND or OR. The native core follows the paths
-(`mnlearn.statistics.lasso_paths`).
+(`mnlearn.statistics.paths`).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from math import sqrt
 
 import numpy as np
 
-from mnlearn._elementary import log, log1p
 from mnlearn._ties import ABSOLUTE, ascending
 from mnlearn.errors import InputError, is_number
+from mnlearn.numbers import log, log1p
 from mnlearn.protocols import BoolArray, FloatArray, IntArray, Neighborhood, VarSet
-from mnlearn.statistics.lasso_paths import Criterion, lasso_by_criterion, lasso_path
 from mnlearn.statistics.moments import Moments
+from mnlearn.statistics.paths import Criterion, lasso_by_criterion, lasso_path
 
 PATIENCE = 5
 """The path ends after so many new sets in a row that do not improve the criterion."""

@@ -14,11 +14,11 @@ from math import ceil, sqrt
 
 import numpy as np
 
-from mnlearn._elementary import log
 from mnlearn.errors import InputError, is_number, whole_number
+from mnlearn.numbers import log
 from mnlearn.protocols import FloatArray, IntArray, Neighborhood, VarSet
 from mnlearn.scores.lasso import Target, support_by_ebic
-from mnlearn.statistics.lasso_paths import lasso_path
+from mnlearn.statistics.paths import lasso_path
 from mnlearn.statistics.row_data import Rows
 
 

@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn._elementary import exp, log
 from mnlearn._ties import exceeds, ranks
 from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import InputError, UnsuitableError, check_instance, is_number, require, whole_number
+from mnlearn.numbers import exp, log
 from mnlearn.protocols import BoolArray, IntArray, Neighborhood, VarSet
 from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.logistic_paths import RIDGE, BinaryColumns

@@ -1,6 +1,6 @@
 """Conditional entropies of variables of several kinds: what the extended BIC of a mixed table is made of.
 
-−N H(x | z) is the maximised log likelihood of the regression of x on z (`mnlearn.statistics.mixed_likelihoods`): one
+−N H(x | z) is the maximised log likelihood of the regression of x on z (`mnlearn.statistics.likelihoods`): one
 parameter for each feature of a neighbour and each statistic of x, not one for each configuration of z.
 """
 
@@ -13,10 +13,10 @@ from math import pi
 
 import numpy as np
 
-from mnlearn._elementary import log
 from mnlearn.data.dataset import check_no_gaps
+from mnlearn.numbers import log
 from mnlearn.protocols import FloatArray, Indices, VarSet
-from mnlearn.statistics.mixed_likelihoods import Fits, MixedLikelihoods
+from mnlearn.statistics.likelihoods import Fits, MixedLikelihoods
 from mnlearn.statistics.mixed_scans import as_numbers
 
 

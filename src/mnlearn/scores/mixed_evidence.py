@@ -43,7 +43,7 @@ from mnlearn.data.copies import copied_columns
 from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import FloatArray, Indices, PairEvidence, VarSet
-from mnlearn.scores._local import Decomposed, Work
+from mnlearn.scores.local import Decomposed, Work
 from mnlearn.statistics.mixed_scans import MixedScans
 
 

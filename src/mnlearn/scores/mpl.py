@@ -15,7 +15,7 @@ from typing import ClassVar
 from mnlearn.graphs.candidates import Candidates
 from mnlearn.protocols import SILENT, FloatArray, Indices, Kernel, Monitor, Statistics, VarSet
 from mnlearn.protocols.climbs import LocalClimbs
-from mnlearn.scores._local import BlanketPrior, Decomposed, GraphPrior, count_climbs, require_counts, screened_pairs
+from mnlearn.scores.local import BlanketPrior, Decomposed, GraphPrior, count_climbs, require_counts, screened_pairs
 from mnlearn.statistics import kernels
 
 

@@ -14,12 +14,12 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from mnlearn._elementary import log
 from mnlearn.errors import check_name
 from mnlearn.graphs.candidates import Candidates
+from mnlearn.numbers import log
 from mnlearn.protocols import SILENT, FloatArray, Indices, Monitor, Statistics, VarSet
 from mnlearn.protocols.climbs import LocalClimbs
-from mnlearn.scores._local import (
+from mnlearn.scores.local import (
     BlanketPrior,
     Decomposed,
     GraphPrior,

@@ -1,21 +1,27 @@
 """Simulation: networks, distributions and samplers, so that data come with the true graph."""
 
-from mnlearn.simulate.bayesian_network import BayesianNetwork
-from mnlearn.simulate.bif import read_bif
+from mnlearn.distributions.bayesian import BayesianNetwork
+from mnlearn.distributions.bif import read_bif
+from mnlearn.distributions.elimination import as_bayesian_network, log_partition
+from mnlearn.distributions.factors import (
+    Factor,
+    FactorNetwork,
+    agreement_factors,
+    random_pairwise_factors,
+    uniform_factors,
+)
+from mnlearn.distributions.gaussian import GaussianNetwork, equal_partial_correlations, sparse_gaussian
+from mnlearn.distributions.sampling import Sample, component_probabilities, sample
 from mnlearn.simulate.catalogue import DISTRIBUTIONS, EXPRESSION, GAPS, NETWORKS, Simulated, simulate
-from mnlearn.simulate.elimination import as_bayesian_network, log_partition
 from mnlearn.simulate.example import Example, example, example_network
 from mnlearn.simulate.expression import ExpressionNetwork, random_expression_network
-from mnlearn.simulate.factors import Factor, FactorNetwork, agreement_factors, random_pairwise_factors, uniform_factors
 from mnlearn.simulate.gaps import dependent_gaps, random_gaps
-from mnlearn.simulate.gaussian import GaussianNetwork, equal_partial_correlations, sparse_gaussian
 from mnlearn.simulate.gibbs import Convergence, GibbsPlan, judge_chains, sample_gibbs
 from mnlearn.simulate.latent import LatentNetwork, latent_network
 from mnlearn.simulate.margins import Margin, random_thresholds, spread_margins
 from mnlearn.simulate.markovian import sample_markovian
 from mnlearn.simulate.mixed import MixedNetwork, mixed_network, ordinal_field
 from mnlearn.simulate.pairwise import PairwiseNetwork, ising, sample_exact, state_probabilities, with_log_odds
-from mnlearn.simulate.sampling import Sample, component_probabilities, sample
 from mnlearn.simulate.snps import Snps, snps
 
 __all__ = [

@@ -15,6 +15,15 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from mnlearn.data.dataset import Dataset, Kind
+from mnlearn.distributions.bif import read_bif
+from mnlearn.distributions.factors import FactorNetwork, agreement_factors, random_pairwise_factors, uniform_factors
+from mnlearn.distributions.gaussian import (
+    GaussianNetwork,
+    continuous_dataset,
+    equal_partial_correlations,
+    sparse_gaussian,
+)
+from mnlearn.distributions.sampling import METHODS, Method, Sample, sample
 from mnlearn.errors import InputError, check_name, check_path, unknown_name, whole_number
 from mnlearn.graphs.formats import read_graph
 from mnlearn.graphs.generators import (
@@ -34,17 +43,13 @@ from mnlearn.graphs.generators import (
 from mnlearn.graphs.graph import Graph
 from mnlearn.graphs.named import NamedGraph
 from mnlearn.parallel import job_count
-from mnlearn.simulate.bif import read_bif
 from mnlearn.simulate.expression import random_expression_network
-from mnlearn.simulate.factors import FactorNetwork, agreement_factors, random_pairwise_factors, uniform_factors
 from mnlearn.simulate.gaps import dependent_gaps, random_gaps
-from mnlearn.simulate.gaussian import GaussianNetwork, continuous_dataset, equal_partial_correlations, sparse_gaussian
 from mnlearn.simulate.gibbs import USUAL_PLAN, GibbsPlan
 from mnlearn.simulate.latent import LatentNetwork, latent_network
 from mnlearn.simulate.margins import KINDS, Margin, spread_margins
 from mnlearn.simulate.mixed import SWEEPS, MixedNetwork, mixed_network, ordinal_field
 from mnlearn.simulate.pairwise import PairwiseNetwork, ising, with_log_odds
-from mnlearn.simulate.sampling import METHODS, Method, Sample, sample
 
 Rng = np.random.Generator
 

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
-from mnlearn._elementary import exp, log2
 from mnlearn._validate import Seed, rng_from
+from mnlearn.distributions.elimination import joint_log_values
+from mnlearn.distributions.factors import Factor, FactorNetwork
 from mnlearn.errors import InputError, check_instance, check_room, whole_number
 from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.numbers import exp, log2
 from mnlearn.parallel import job_count
 from mnlearn.protocols import FloatArray
-from mnlearn.simulate.elimination import joint_log_values
-from mnlearn.simulate.factors import Factor, FactorNetwork
 
 _Compiled: TypeAlias = tuple[
     NDArray[np.int32],
@@ -88,7 +88,7 @@ def sample_gibbs(
     Examples
     --------
     >>> from mnlearn.graphs import grid
-    >>> from mnlearn.simulate.factors import agreement_factors
+    >>> from mnlearn.distributions.factors import agreement_factors
     >>> sample_gibbs(agreement_factors(grid(5, 5), 1.0), 100, seed=1).shape
     (100, 25)
     """

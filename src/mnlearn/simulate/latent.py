@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
+from mnlearn.distributions.gaussian import GaussianNetwork
 from mnlearn.errors import InputError, check_instance
 from mnlearn.graphs.graph import Graph, check_graph
-from mnlearn.simulate.gaussian import GaussianNetwork
 from mnlearn.simulate.margins import Margin, mixed_dataset
 from mnlearn.simulate.mixed import check_strengths
 

@@ -10,10 +10,10 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._elementary import exp
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset, Kind
 from mnlearn.errors import InputError, check_name, check_number, whole_number
+from mnlearn.numbers import exp
 from mnlearn.protocols import FloatArray
 
 KINDS: tuple[Kind, ...] = get_args(Kind)

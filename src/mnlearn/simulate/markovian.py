@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from mnlearn import _core
 from mnlearn._validate import Seed, rng_from
+from mnlearn.distributions.factors import MOST_STATES
 from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Graph
-from mnlearn.simulate.factors import MOST_STATES
 
 Weighing: TypeAlias = Literal["conditional", "joint", "plain"]
 

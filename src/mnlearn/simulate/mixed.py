@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._elementary import exp, log
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_instance, check_number, check_room, real_array, whole_number
 from mnlearn.graphs.graph import Edge, Graph, check_graph
+from mnlearn.numbers import exp, log
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate.margins import Margin, mixed_dataset, random_thresholds
 

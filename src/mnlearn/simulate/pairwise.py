@@ -16,11 +16,11 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._elementary import exp, log
 from mnlearn._validate import Seed, rng_from
+from mnlearn.distributions.factors import Factor, FactorNetwork
 from mnlearn.errors import InputError, check_instance, check_number, check_room, is_one_of, whole_number
 from mnlearn.graphs.graph import Edge, Graph, check_graph
-from mnlearn.simulate.factors import Factor, FactorNetwork
+from mnlearn.numbers import exp, log
 
 ParameterLaw: TypeAlias = Literal["alike", "uniform"]
 """How the parameters of a network with given log odds ratios are drawn: see `with_log_odds`."""

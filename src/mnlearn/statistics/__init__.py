@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mnlearn.statistics import kernels
     from mnlearn.statistics.counts import Counts
-    from mnlearn.statistics.mixed_likelihoods import MixedLikelihoods
+    from mnlearn.statistics.likelihoods import MixedLikelihoods
     from mnlearn.statistics.moments import Moments
     from mnlearn.statistics.row_data import Rows
-    from mnlearn.statistics.sharded import ShardedCounts
+    from mnlearn.statistics.shards import ShardedCounts
     from mnlearn.statistics.tables import add_tables, score_tables
     from mnlearn.statistics.testwise_moments import TestwiseMoments
     from mnlearn.statistics.workers import Shard, row_shards
@@ -31,7 +31,14 @@ if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
     _MODULES = (
-        *("kernels", "counts", "mixed_likelihoods", "moments", "row_data", "tables", "testwise_moments", "workers"),
-        "sharded",
+        "kernels",
+        "counts",
+        "likelihoods",
+        "moments",
+        "row_data",
+        "tables",
+        "testwise_moments",
+        "workers",
+        "shards",
     )
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

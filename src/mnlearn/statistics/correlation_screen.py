@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
-from mnlearn._elementary import expm1, log1p
 from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import UnsuitableError
+from mnlearn.numbers import expm1, log1p
 from mnlearn.protocols.statistics import FloatArray, Indices, IntArray
-from mnlearn.statistics.correlation import Standardization
-from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, Step, pairs_before, push_block
+from mnlearn.statistics.scaling import Standardization
+from mnlearn.statistics.screens import ScreenRule, ScreenStatistic, Step, pairs_before, push_block
 
 LARGEST = 1.0 - 2.0**-53  # |r| of a copy, as `Moments` reports it: its evidence is finite
 _SINGLE_ROWS = 1 << 14  # up to here single precision filters well: its error bound grows with the rows
@@ -86,7 +86,7 @@ class CorrelationScreen:
 
     Examples
     --------
-    >>> from mnlearn.statistics.screening import run
+    >>> from mnlearn.statistics.screens import run
     >>> rows = np.random.default_rng(0).normal(size=(100, 3))
     >>> rows[:, 2] += rows[:, 0]
     >>> data = Dataset(("a", "b", "c"), (0, 0, 0), tuple(rows.T.copy()), (None,) * 3)

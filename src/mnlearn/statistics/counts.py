@@ -20,16 +20,16 @@ from numpy.typing import NDArray
 from mnlearn import _core
 from mnlearn.data.copies import copied_columns
 from mnlearn.data.dataset import Dataset, check_not_weighted
-from mnlearn.data.pack_format import plane_layout
+from mnlearn.data.packs import plane_layout
 from mnlearn.errors import FileError, InputError, UnsuitableError, true_or_false, whole_number
 from mnlearn.parallel import job_count
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.protocols.statistics import FloatArray, Indices, IntArray, Kernel, Tables, VarSet
-from mnlearn.statistics.evidence_scans import EvidenceScans
+from mnlearn.statistics.evidence import EvidenceScans
 from mnlearn.statistics.local_climbs import NativeClimbs
-from mnlearn.statistics.native_search import UNREADABLE, BlanketScans, SubsetScans, check_level, question, refusal
 from mnlearn.statistics.observed import Observed
-from mnlearn.statistics.screening import NativeScreen, ScreenRule, ScreenStatistic, StrongestPartners, run
+from mnlearn.statistics.screens import NativeScreen, ScreenRule, ScreenStatistic, StrongestPartners, run
+from mnlearn.statistics.searches import UNREADABLE, BlanketScans, SubsetScans, check_level, question, refusal
 from mnlearn.statistics.tables import complete_tables
 
 MAX_TABLE_CELLS = 2.0**29  # 4 GiB of counts in one answer
@@ -222,7 +222,7 @@ class Counts(BlanketScans):
         Parameters
         ----------
         k, threshold, statistic
-            Which pairs are kept, as for `mnlearn.statistics.screening.ScreenRule`.
+            Which pairs are kept, as for `mnlearn.statistics.screens.ScreenRule`.
         monitor
             Receives progress in pairs, and may cancel: the result is then not `complete`.
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._elementary import log_gamma
 from mnlearn.errors import InputError
-from mnlearn.statistics.device import TILE, DeviceBits, device_errors, triton_kernels
+from mnlearn.numbers import log_gamma
+from mnlearn.statistics.gpu_device import TILE, DeviceBits, device_errors, triton_kernels
 
 MOST_MEMBERS = 6  # of a blanket: 128 configurations with x, which are one tile
 _LEAST_FOUND = 1 << 22  # room for pairs that pass

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.parallel import Quietly, run
 from mnlearn.protocols import Monitor
-from mnlearn.statistics.device_counts import DeviceCounts
-from mnlearn.statistics.device_pairs import weighted_cells
+from mnlearn.statistics.gpu import DeviceCounts
+from mnlearn.statistics.gpu_pairs import weighted_cells
 
 _MOST_BYTES = 1 << 29  # of the counts of samples that wait to be learned
 _MOST_OF_ONE = 1 << 27  # of the counts of one sample; of more variables the device serves one sample after another

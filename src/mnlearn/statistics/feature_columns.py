@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.protocols.statistics import FloatArray
-from mnlearn.statistics.variable_features import Features
+from mnlearn.regression.features import Features
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -14,8 +14,8 @@ import numpy as np
 from mnlearn import _core
 from mnlearn._core import fisher_tails as fisher_tails  # noqa: PLC0414 - for tests, which do not import the core
 from mnlearn._core import log_chi2_tails as log_chi2_tails  # noqa: PLC0414 - as above
-from mnlearn._elementary import log
 from mnlearn.errors import InputError, check_name, is_number
+from mnlearn.numbers import log
 from mnlearn.protocols.statistics import Kernel
 
 DofRule: TypeAlias = Literal["adjusted", "observed", "all"]

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.resample import observed_rows
-from mnlearn.statistics.edge_weights import Neighbors, NumberTable, edges_of
+from mnlearn.data.rows import observed_rows
+from mnlearn.regression.joint import edge_value, fit_interactions
+from mnlearn.regression.weights import Neighbors, NumberTable, edges_of
 from mnlearn.statistics.feature_columns import Pair
-from mnlearn.statistics.mixed_pseudolikelihood import edge_value, fit_interactions
 
 
 def interactions(data: Dataset, neighbors: Neighbors, signed: Sequence[bool]) -> dict[Pair, float]:

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
-from mnlearn._elementary import log1p
 from mnlearn.data.dataset import Dataset, check_not_weighted
 from mnlearn.errors import UnsuitableError
+from mnlearn.numbers import log1p
 from mnlearn.parallel import job_count
 from mnlearn.protocols.statistics import FloatArray, Indices, VarSet
-from mnlearn.statistics.evidence_scans import bounds, starts
-from mnlearn.statistics.native_search import indices
+from mnlearn.statistics.evidence import bounds, starts
+from mnlearn.statistics.searches import indices
 
 
 def as_numbers(data: Dataset, v: int) -> NDArray[Any]:

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mnlearn import _core
-from mnlearn._elementary import log
 from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import (
     InputError,
@@ -27,14 +26,15 @@ from mnlearn.errors import (
     real_array,
     tuple_of,
 )
+from mnlearn.numbers import log
 from mnlearn.parallel import job_count
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArray
-from mnlearn.statistics.correlation import correlation_of_covariance, correlation_of_rows
 from mnlearn.statistics.matrices import pivoted_cholesky, products, solve_lower
-from mnlearn.statistics.native_search import UNREADABLE, SubsetScans, check_level
 from mnlearn.statistics.residuals import REDUNDANT, Residuals
-from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, StrongestPartners, run
+from mnlearn.statistics.scaling import correlation_of_covariance, correlation_of_rows
+from mnlearn.statistics.screens import ScreenRule, ScreenStatistic, StrongestPartners, run
+from mnlearn.statistics.searches import UNREADABLE, SubsetScans, check_level
 
 MATRICES = 3  # of n² numbers that are in memory at once while correlations are computed
 EXPLAINED = 1e-10

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mnlearn._elementary import exp, log
 from mnlearn.errors import InputError, UnsuitableError
+from mnlearn.numbers import exp, log
 from mnlearn.protocols.statistics import FloatArray
-from mnlearn.statistics.correlation import standardized
 from mnlearn.statistics.matrices import products
 from mnlearn.statistics.moments import LARGEST, Moments
+from mnlearn.statistics.scaling import standardized
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
-from mnlearn._elementary import log
 from mnlearn.errors import InputError
+from mnlearn.numbers import log
 from mnlearn.protocols.statistics import FloatArray, IntArray, Kernel, Tables
 
 

@@ -16,12 +16,12 @@ from mnlearn.errors import UnsuitableError
 from mnlearn.parallel import job_count
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.protocols.statistics import FloatArray, Indices, IntArray
-from mnlearn.statistics.correlation import standardized_columns
 from mnlearn.statistics.correlation_screen import RowScreen
 from mnlearn.statistics.moments import Moments
-from mnlearn.statistics.native_search import SubsetScans, check_level, question
 from mnlearn.statistics.observed import Observed
-from mnlearn.statistics.screening import ScreenRule, ScreenStatistic, StrongestPartners, run
+from mnlearn.statistics.scaling import standardized_columns
+from mnlearn.statistics.screens import ScreenRule, ScreenStatistic, StrongestPartners, run
+from mnlearn.statistics.searches import SubsetScans, check_level, question
 
 
 class TestwiseMoments:

@@ -13,8 +13,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.errors import FileError, check_path, require
+from mnlearn.files import replacing, write_errors
 from mnlearn.visual.figure_data import (
     GROUP_COLORS,
     SIGN_COLORS,

@@ -11,7 +11,7 @@ import numpy as np
 
 from mnlearn.errors import InputError, check_listed, whole_number
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.statistics.edge_weights import EdgeWeights
+from mnlearn.regression.weights import EdgeWeights
 from mnlearn.visual.appearance import Appearance, Groups, Labels, Layout, NodeSize, check_appearance
 from mnlearn.visual.canvas import (
     FAINT,
@@ -22,9 +22,9 @@ from mnlearn.visual.canvas import (
     new_figure,
     save_figure,
 )
+from mnlearn.visual.drawings import figure_size, frame_network, paint_network, settle
 from mnlearn.visual.figure_data import SIGN_COLORS, FigureData, figure_data_of, relative_strengths, strongest
 from mnlearn.visual.layout import communities, positions
-from mnlearn.visual.node_link import figure_size, frame_network, paint_network, settle
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

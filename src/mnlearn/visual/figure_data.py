@@ -23,8 +23,8 @@ from mnlearn.visual.layout import (
 )
 
 if TYPE_CHECKING:
+    from mnlearn.regression.weights import EdgeWeights
     from mnlearn.results.learned import Learned
-    from mnlearn.statistics.edge_weights import EdgeWeights
 
 
 # Distinct to most kinds of colour vision, dark enough on white and light enough on black; further groups share a grey.

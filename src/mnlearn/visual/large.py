@@ -16,8 +16,8 @@ from mnlearn.graphs.graph import Graph
 from mnlearn.visual.appearance import Appearance
 from mnlearn.visual.canvas import INK, add_legend, new_figure, plain_axes
 from mnlearn.visual.degrees import draw_degrees
+from mnlearn.visual.drawings import frame_network, paint_network, settle
 from mnlearn.visual.figure_data import FigureData, figure_data_of, measures
-from mnlearn.visual.node_link import frame_network, paint_network, settle
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

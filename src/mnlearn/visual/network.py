@@ -12,6 +12,7 @@ from mnlearn.errors import InputError, check_name, whole_number
 from mnlearn.visual.appearance import Appearance, check_appearance
 from mnlearn.visual.canvas import check_picture_path, drawable, new_figure, plain_axes, save_figure
 from mnlearn.visual.degrees import plot_degrees
+from mnlearn.visual.drawings import plot_network
 from mnlearn.visual.figure_data import GROUP_COLORS, FigureData, figure_data_of
 from mnlearn.visual.heatmap import plot_heatmap
 from mnlearn.visual.large import (
@@ -24,8 +25,7 @@ from mnlearn.visual.large import (
     surroundings,
     titled,
 )
-from mnlearn.visual.node_link import plot_network
-from mnlearn.visual.stability import plot_centralities
+from mnlearn.visual.samples import plot_centralities
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

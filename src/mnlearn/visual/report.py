@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.data.missingness import missingness
-from mnlearn.data.overview import Overview, overview
+from mnlearn.data.overviews import Overview, overview
 from mnlearn.errors import FileError, InputError, check_path, require, true_or_false, whole_number
+from mnlearn.files import replacing, write_errors
 from mnlearn.visual import report_figures, report_large, report_text
 from mnlearn.visual.appearance import Appearance, Groups, check_appearance
 from mnlearn.visual.figure_data import SIGN_COLORS, SIGN_WORDS, FigureData, figure_data_of
@@ -35,13 +35,13 @@ from mnlearn.visual.report_large import most_joined
 from mnlearn.visual.report_missing import missing_section
 from mnlearn.visual.report_sections import Computed
 from mnlearn.visual.report_text import cautions, decimal
-from mnlearn.visual.stability import centrality_rows
+from mnlearn.visual.samples import centrality_rows
 from mnlearn.visual.still import still_heatmap, still_network
 
 if TYPE_CHECKING:
+    from mnlearn.analysis.samples import Resampling
     from mnlearn.results.learned import Learned
     from mnlearn.results.predictability import Predictability
-    from mnlearn.results.resampling import Resampling
 
 
 _PAGE = Path(__file__).parent / "page"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from mnlearn.errors import InputError, MissingDependencyError, require
-from mnlearn.statistics.centralities import CENTRALITIES
+from mnlearn.evaluation.centrality import CENTRALITIES
 from mnlearn.visual.canvas import svg_of
 from mnlearn.visual.figure_data import FigureData
 from mnlearn.visual.report_text import count_of, decimal, quoted_list
@@ -22,10 +22,10 @@ from mnlearn.visual.report_text import count_of, decimal, quoted_list
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from mnlearn.results.groups import CentralityDifference, GroupComparison, PairDifference
-    from mnlearn.results.intervals import Intervals
+    from mnlearn.analysis.groups import CentralityDifference, GroupComparison, PairDifference
+    from mnlearn.analysis.intervals import Intervals
+    from mnlearn.analysis.stability import Stability
     from mnlearn.results.learned import Learned
-    from mnlearn.results.stability import Stability
 
 _LEVEL = 0.05  # of corrected p-values
 _MOST_ROWS = 200  # pairs or variables of a comparison

@@ -10,7 +10,7 @@ import numpy as np
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.missingness import Missingness, missingness
-from mnlearn.data.overview import Overview, overview
+from mnlearn.data.overviews import Overview, overview
 from mnlearn.graphs.graph import Graph
 from mnlearn.visual.figure_data import FigureData
 from mnlearn.visual.large import is_large

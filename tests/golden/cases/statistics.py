@@ -10,7 +10,8 @@ import numpy as np
 import mnlearn as mn
 from golden.engine import cases_of, jobs
 from golden.tables import as_dataset, declared, near_copies, numbers
-from mnlearn import _elementary, statistics
+from mnlearn import numbers as _elementary
+from mnlearn import statistics
 
 case = cases_of(__name__)
 

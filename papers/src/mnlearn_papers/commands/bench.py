@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.cli import options
 from mnlearn.cli.console import exit_interrupted, note, progress_monitor, say, show, simple_table
 from mnlearn.cli.files import reads, writes, writes_into
 from mnlearn.cli.options import OutputOptions, flag, option
 from mnlearn.errors import FileError, InputError, check_name
+from mnlearn.files import replacing, write_errors
 
 if TYPE_CHECKING:
     from rich.table import Table

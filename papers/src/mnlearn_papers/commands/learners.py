@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from mnlearn._atomic_files import replacing, write_errors
 from mnlearn.cli.console import exit_interrupted, note, progress_monitor, show, simple_table
 from mnlearn.cli.options import OutputOptions, option
+from mnlearn.files import replacing, write_errors
 from mnlearn_papers.commands.bench import (
     CONTINUE,
     DataFolder,

@@ -6,13 +6,13 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from mnlearn._atomic_files import replacing
 from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, say, with_noun
 from mnlearn.cli.files import reads, writes
 from mnlearn.cli.graph import Seed, show_catalogue
 from mnlearn.cli.learn import check_picture
 from mnlearn.cli.options import OutputOptions, argument, drop_none, flag, option
 from mnlearn.errors import FileError, InputError
+from mnlearn.files import replacing
 
 if TYPE_CHECKING:
     from mnlearn_papers.optimize.history import Optimum

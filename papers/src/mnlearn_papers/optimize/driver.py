@@ -19,9 +19,9 @@ from typing import Any, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._atomic_files import only_user, replacing
 from mnlearn._validate import Seed, array_of_npy
 from mnlearn.errors import FileError, InputError, check_name, check_path, is_number, true_or_false, whole_number
+from mnlearn.files import only_user, replacing
 from mnlearn.graphs.graph import Graph
 from mnlearn.parallel import Backend, job_count
 from mnlearn.protocols import SILENT, Monitor

@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
+from mnlearn.distributions.factors import MOST_STATES
 from mnlearn.errors import InputError, check_unmasked, true_or_false, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray
-from mnlearn.simulate.factors import MOST_STATES
 from mnlearn_papers.optimize.history import Generation
 from mnlearn_papers.optimize.operators import MarkovianSampler, Sampler, Selection, Truncation, amount_of
 from mnlearn_papers.optimize.structures import StructureLearner, learner_by_name

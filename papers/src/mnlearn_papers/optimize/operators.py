@@ -9,9 +9,9 @@ from typing import Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._elementary import log
 from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Graph
+from mnlearn.numbers import log
 from mnlearn.protocols import FloatArray, IntArray
 from mnlearn.simulate.markovian import Weighing, sample_markovian
 

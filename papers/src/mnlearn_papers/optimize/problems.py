@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mnlearn._validate import Seed, rng_from
+from mnlearn.distributions.elimination import elimination_order, joint_log_values
+from mnlearn.distributions.factors import Factor
 from mnlearn.errors import InputError, check_name, check_room, real_array, tuple_of, whole_number
 from mnlearn.graphs.generators import grid
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import FloatArray, IntArray
-from mnlearn.simulate.elimination import elimination_order, joint_log_values
-from mnlearn.simulate.factors import Factor
 
 
 class Problem(ABC):

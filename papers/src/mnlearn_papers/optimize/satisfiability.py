@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.distributions.factors import Factor
 from mnlearn.errors import FileError, InputError, check_instance, read_bytes, tuple_of, whole_number
 from mnlearn.protocols import FloatArray
-from mnlearn.simulate.factors import Factor
 from mnlearn_papers.optimize.problems import Problem
 
 _FREE = 10_000  # variables that a formula may have beyond those that its length allows

@@ -1,0 +1,420 @@
+"""Conditional independence test that counts the tests a search uses.
+
+A search calls a `CountedTest` in the order of its paper. Where the search names the tests that are likely to follow,
+they are computed ahead in scans. A test is counted when its answer is used, so `cost` is the paper's own count,
+however many tests were computed ahead.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.algorithms._marginals import AllMarginals, ListedMarginals, Marginals
+from mnlearn.algorithms.base import check_cancelled, check_monitor, check_variables, ordered
+from mnlearn.errors import BudgetExceeded, check_room, whole_number
+from mnlearn.graphs.candidates import Candidates
+from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.protocols import (
+    SILENT,
+    BoolArray,
+    FloatArray,
+    IndependenceTest,
+    Indices,
+    Monitor,
+    Question,
+    Result,
+    SubsetWalk,
+    VarSet,
+    Verdict,
+    Verdicts,
+    with_defaults,
+)
+
+AHEAD = 1024  # default of the largest block computed ahead of need
+FIRST_BLOCK = 8  # size of the block after a change of x or z; each further block of the scan doubles
+_SCANS_TOGETHER = 64  # most scans in one call; the monitor is polled between calls
+_PAIRS_TOGETHER = 1 << 14  # fewest pairs without conditioning in one call, as far as there are so many
+_ROWS_TOGETHER = 64
+_EMPTY: VarSet = frozenset()
+_FEWER = "Screen first (candidates='screen'), choose fewer columns, or a method that keeps none: gsmn, sep, l1lr."
+
+
+def check_ahead(ahead: int) -> None:
+    """Raise InputError unless the block size is at least 1."""
+    whole_number("ahead", ahead, least=1, hint="Use 1 to ask strictly one question at a time.")
+
+
+def check_max_conditioning(max_conditioning: int | None) -> None:
+    """Raise InputError unless the limit of the conditioning sets is None or a size."""
+    if max_conditioning is not None:
+        whole_number("max_conditioning", max_conditioning, least=0, hint="Use None for no limit.")
+
+
+def tests_largest_sets(judge: IndependenceTest, *, keep_trace: bool) -> bool:
+    """Return whether it is enough to test the largest sets: a monotone test separates by no smaller one alone.
+
+    A trace lists the tests of the paper, so it needs all of them.
+    """
+    return not keep_trace and with_defaults(judge).monotone
+
+
+def subset_walk(judge: IndependenceTest, *, ahead: int, keep_trace: bool) -> SubsetWalk | None:
+    """Return the judge's own search over subsets, if it has one and no single test must be recorded."""
+    return with_defaults(judge).subsets() if ahead > 1 and not keep_trace else None
+
+
+class Account:
+    """Counts of the tests that a search uses, and on request their trace.
+
+    Parameters
+    ----------
+    keep_trace
+        Whether to store every test, in order.
+    rules
+        Names of the inference rules of the search; each has its entry in `cost`, even if never used.
+    keep_support
+        Whether to store the answer that decided each pair.
+
+    Attributes
+    ----------
+    phase
+        Current phase of the search; "initial" is counted separately.
+    """
+
+    def __init__(self, *, keep_trace: bool, rules: Iterable[str], keep_support: bool) -> None:
+        self.phase, self._keep_support, self._started = "main", keep_support, perf_counter()
+        self._asked: Counter[str] = Counter()
+        self._weighted: Counter[str] = Counter()
+        self._inferred: Counter[str] = Counter(dict.fromkeys(rules, 0))
+        self._recalled = self._largest_z = self._scanned = 0
+        self._trace: list[Question] | None = [] if keep_trace else None
+        self._decided: dict[Edge, float] = {}
+        self._marginal: Marginals | None = None
+
+    def record(self, x: int, y: int, z: VarSet, verdict: Verdict) -> None:
+        """Record a test whose answer the search uses."""
+        self._count(1, len(z), verdict.source)
+        if self._keep_support and not verdict.independent:
+            self._decide(x, y, verdict.log_support)
+        if self._trace is not None:
+            self._trace.append(Question(x, y, z, *verdict, self.phase))
+
+    def record_sizes(self, asked: Iterable[tuple[int, int]]) -> None:
+        """Record tests that a judge chose itself: pairs of the size of the set and the number of tests."""
+        for size_z, n_tests in asked:
+            self._count(n_tests, size_z, "data")
+            self._scanned += n_tests
+
+    def record_inferred(self, x: int, ys: Indices, z: VarSet, *, independent: bool, rule: str) -> None:
+        """Record answers that an inference rule gave instead of a test."""
+        self._inferred[rule] += len(ys)
+        if self._trace is not None:
+            self._trace.extend(Question(x, int(y), z, independent, None, rule, self.phase) for y in ys)
+
+    def result(self, graph: Graph, *, converged: bool, settings: Mapping[str, object]) -> Result:
+        """Return the result of the search.
+
+        The support of an edge is that of the last test that found its ends dependent; where rules gave every answer, it
+        is the marginal support.
+        """
+        support = {edge: value for edge in graph.edges if (value := self.log_support(*edge)) is not None}
+        trace = None if self._trace is None else tuple(self._trace)
+        return Result(graph, None, support, converged, self.cost(), settings, trace)
+
+    def log_support(self, x: int, y: int) -> float | None:
+        """Return the log support of the last test that found x and y dependent, else of the marginal test, if any."""
+        decided = self._decided.get(ordered(x, y))
+        return self._marginal.between(x, y) if decided is None and self._marginal is not None else decided
+
+    def cost(self) -> dict[str, float]:
+        """Return the counts so far."""
+        asked, weighted = self._asked.total(), self._weighted.total()
+        initial_asked, initial_weighted = self._asked["initial"], self._weighted["initial"]
+        return {
+            "asked": asked,
+            "weighted": weighted,
+            "initial_asked": initial_asked,
+            "initial_weighted": initial_weighted,
+            "main_asked": asked - initial_asked,
+            "main_weighted": weighted - initial_weighted,
+            "inferred": self._inferred.total(),
+            **{f"inferred_{rule}": count for rule, count in self._inferred.items()},
+            "recalled": self._recalled,
+            "largest_z": self._largest_z,
+            "scanned": self._scanned,
+            "seconds": perf_counter() - self._started,
+        }
+
+    def _record_scan(self, x: int, ys: Indices, z: VarSet, answers: Verdicts) -> None:
+        """Record the answers that the search uses: those about the ys, which may be fewer than the answers."""
+        self._count(len(ys), len(z), answers.source)
+        if self._keep_support and self.phase != "initial":
+            for k in (~answers.independent[: len(ys)]).nonzero()[0].tolist():
+                self._decide(x, int(ys[k]), float(answers.log_support[k]))
+        if self._trace is not None:
+            phase, verdicts = self.phase, map(answers.one, range(len(ys)))
+            self._trace.extend(Question(x, int(y), z, *v, phase) for y, v in zip(ys, verdicts, strict=True))
+
+    def _count(self, n_tests: int, size_z: int, source: str) -> None:
+        self._asked[self.phase] += n_tests
+        self._weighted[self.phase] += n_tests * (2 + size_z)
+        if n_tests and size_z > self._largest_z:
+            self._largest_z = size_z
+        if source == "memo":
+            self._recalled += n_tests
+
+    def _decide(self, x: int, y: int, log_support: float | None) -> None:
+        if log_support is not None:
+            self._decided[ordered(x, y)] = log_support
+
+
+class CountedTest(Account):
+    """Independence test that counts the answers a search uses and polls its monitor.
+
+    Parameters
+    ----------
+    judge
+        Any independence test.
+    monitor
+        Polled before each call of the judge; raises `Cancelled` where it cancels the search.
+    ahead
+        The largest block of tests computed ahead of need; 1 computes one at a time. Tests that are never used count
+        in `scanned` only. An outer `Audited` or `Budgeted` sees them: with 1 it sees exactly what is counted.
+    keep_trace, rules, keep_support
+        See `Account`.
+
+    Notes
+    -----
+    `asked` counts the tests whose answers were used; `recalled` those among them that the judge answered from a cache
+    (source "memo"; a block that is partly cached counts as fresh). When a block exceeds a budget, the rest of the run
+    computes one test at a time, up to the last that fits.
+
+    Examples
+    --------
+    >>> from mnlearn.graphs.graph import Graph
+    >>> from mnlearn.independence import SeparationOracle
+    >>> test = CountedTest(SeparationOracle(Graph.from_edges(4, [(0, 1), (1, 2)])))
+    >>> test.first_dependent(0, [3, 2, 1], frozenset()), test.cost()["asked"], test.cost()["scanned"]
+    (1, 2, 3)
+    """
+
+    def __init__(
+        self,
+        judge: IndependenceTest,
+        monitor: Monitor = SILENT,
+        *,
+        ahead: int = AHEAD,
+        keep_trace: bool = False,
+        rules: Iterable[str] = (),
+        keep_support: bool = True,
+    ) -> None:
+        check_ahead(ahead)
+        check_monitor(monitor)
+        self._judge = with_defaults(judge)
+        self.n_variables = self._judge.n_variables
+        check_variables(self.n_variables)
+        super().__init__(keep_trace=keep_trace, rules=rules, keep_support=keep_support)
+        self._monitor, self._ahead = monitor, ahead
+        self._batched = self._judge if self._judge.batched and ahead > 1 else None
+        self._block_of: tuple[int, VarSet] | None = None  # x and z of the answers computed ahead
+        self._block_size, self._block = 1, dict[int, Verdict]()
+
+    def marginals(self) -> tuple[BoolArray, FloatArray]:
+        """Test every pair once without conditioning; return two symmetric matrices: independent, and log support.
+
+        Counted as "initial". The diagonal is False, and 0 in the support.
+        """
+        n, phase = self.n_variables, self.phase
+        check_room("judge", 9.0 * n * n, f"a decision and a number for every pair of {n:,} variables", _FEWER)
+        independent, support = np.zeros((n, n), dtype=np.bool_), np.zeros((n, n))
+        self.phase = "initial"
+        for xs, answers in self._scan_pairs():
+            later = np.arange(n) > np.arange(xs.start, xs.stop)[:, None]
+            independent[xs.start : xs.stop][later] = answers.independent
+            support[xs.start : xs.stop][later] = answers.log_support
+            self._record_pairs(xs, independent, support, answers.source)
+        _mirror(independent)
+        _mirror(support)
+        self.phase, self._marginal = phase, AllMarginals(independent, support)
+        return independent, support
+
+    def marginal_answers(self, candidates: Candidates | None) -> Marginals:
+        """Test every candidate pair once without conditioning, or every pair if there are no candidates.
+
+        Counted as "initial".
+        """
+        return AllMarginals(*self.marginals()) if candidates is None else self.listed_marginals(candidates)
+
+    def listed_marginals(self, candidates: Candidates) -> ListedMarginals:
+        """Test every candidate pair once without conditioning; counted as "initial"."""
+        phase, self.phase = self.phase, "initial"
+        starts, later = np.searchsorted(candidates.u, np.arange(self.n_variables + 1)), candidates.v
+        independent, support = np.empty(len(later), dtype=np.bool_), np.empty(len(later))
+        for xs in _blocks_of_scans(starts):
+            yss = [later[starts[x] : starts[x + 1]].tolist() for x in xs]
+            for x, ys, answers in zip(xs, yss, self._scan_many(xs, yss, [_EMPTY] * len(xs)), strict=True):
+                self._record_initial(x, ys, answers)
+                independent[starts[x] : starts[x + 1]] = answers.independent
+                support[starts[x] : starts[x + 1]] = answers.log_support
+        found = ListedMarginals(candidates, independent, support)
+        self.phase, self._marginal = phase, found
+        return found
+
+    def _scan_pairs(self) -> Iterator[tuple[range, Verdicts]]:
+        """Yield the answers for every pair x < y, some x at a time: by the judge's own loop, if it has one."""
+        n, blocks = self.n_variables, self._judge.scan_pairs() if self._ahead > 1 else None
+        if blocks is not None:
+            check_cancelled(self._monitor)
+            for xs, answers in blocks:
+                self._scanned += len(answers.independent)
+                yield xs, answers
+                check_cancelled(self._monitor)
+            return
+        for first in range(0, n - 1, _SCANS_TOGETHER):
+            xs = range(first, min(first + _SCANS_TOGETHER, n - 1))
+            later = [list(range(x + 1, n)) for x in xs]  # lists are read faster than ranges
+            for x, answers in zip(xs, self._scan_many(xs, later, [_EMPTY] * len(xs)), strict=True):
+                yield range(x, x + 1), answers
+
+    def _record_pairs(self, xs: range, independent: BoolArray, support: FloatArray, source: str) -> None:
+        """Record the tests of these x with all later variables; one by one only for a trace."""
+        n = self.n_variables
+        if self._trace is None:
+            self._count(sum(n - 1 - x for x in xs), 0, source)
+            return
+        for x in xs:
+            self._record_initial(x, range(x + 1, n), Verdicts(independent[x, x + 1 :], support[x, x + 1 :], source))
+
+    def _record_initial(self, x: int, ys: Indices, answers: Verdicts) -> None:
+        """Record tests of x without conditioning."""
+        if self._trace is None:
+            self._count(len(ys), 0, answers.source)
+        else:
+            self._record_scan(x, ys, _EMPTY, answers)
+
+    def __call__(self, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:
+        """Test x and y given z; `upcoming` are the y likely to be tested next with the same x and z."""
+        if self._block_of != (x, z):
+            self._block_of, self._block, self._block_size = (x, z), {}, min(FIRST_BLOCK, self._ahead)
+        if y not in self._block:
+            block = list(islice(chain((y,), (u for u in upcoming if u != y)), self._block_size))
+            answers = self._scan_block(x, block, z)
+            pairs = zip(answers.independent.tolist(), answers.log_support.tolist(), strict=True)
+            self._block = {u: Verdict(*pair, answers.source) for u, pair in zip(block, pairs, strict=False)}
+            self._block_size = min(2 * self._block_size, self._ahead)
+        verdict = self._block.pop(y)
+        self.record(x, y, z, verdict)
+        return verdict
+
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """Test x with each y given z; all answers are used."""
+        answers = self._scan(x, ys, z)
+        self._record_scan(x, ys, z, answers)
+        return answers
+
+    def scans(
+        self, x: int, zs: Iterable[VarSet], ys_of: Callable[[VarSet], list[int]]
+    ) -> Iterator[tuple[VarSet, list[int], Verdicts]]:
+        """Yield scan after scan with the same x: each z with the ys that `ys_of` returns at its turn.
+
+        Where the judge computes many scans together, a block of them is computed ahead, with the ys at that time; later
+        there may be fewer. Blocks double while nothing changes.
+        """
+        rest, size = iter(zs), 1 if self._batched is None else min(FIRST_BLOCK, self._ahead)
+        while block := list(islice(rest, size)):
+            asked = [(z, ys) for z in block if (ys := ys_of(z))]
+            answers = self._scan_many([x] * len(asked), [ys for _, ys in asked], [z for z, _ in asked])
+            n_dropped = 0
+            for (z, ys), found in zip(asked, answers, strict=True):
+                left = ys_of(z)
+                n_dropped += len(ys) - len(left)
+                if left:
+                    used = found if len(left) == len(ys) else _select(found, [k for k, y in enumerate(ys) if y in left])
+                    self._record_scan(x, left, z, used)
+                    yield z, left, used
+            if self._batched is not None:
+                size = min(FIRST_BLOCK if n_dropped else 2 * size, _SCANS_TOGETHER, self._ahead)
+
+    def scan_ahead(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """Return the answers about the first ys, as many as `ahead` and a budget allow, without recording them.
+
+        For a search that stores answers itself and calls `record` for each one that it uses.
+        """
+        return self._scan_block(x, ys[: self._ahead], z)
+
+    def first_dependent(self, x: int, ys: Indices, z: VarSet, *, block: int = FIRST_BLOCK) -> int:
+        """Test one y after the other; return the index of the first that depends on x given z, or len(ys).
+
+        `block` is the number of tests computed together at first.
+        """
+        size, start = min(block, self._ahead), 0
+        while start < len(ys):
+            asked = ys[start : start + size]
+            answers = self._scan_block(x, asked, z)
+            n_answers = len(answers.independent)
+            (hits,) = (~answers.independent).nonzero()
+            used = int(hits[0]) + 1 if len(hits) else n_answers
+            self._record_scan(x, asked[:used], z, answers)
+            if len(hits):
+                return start + used - 1
+            start, size = start + n_answers, min(2 * size, self._ahead)
+        return len(ys)
+
+    def _scan_block(self, x: int, block: Indices, z: VarSet) -> Verdicts:
+        """Return the answers to the block, or to its first test alone if a budget does not allow more."""
+        try:
+            return self._scan(x, block, z)
+        except BudgetExceeded:
+            if len(block) == 1:
+                raise
+            self._ahead = self._block_size = 1
+            return self._scan(x, block[:1], z)
+
+    def _scan_many(self, xs: Sequence[int], yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[Verdicts]:
+        """Return the answers to many scans, computed together if the judge can."""
+        if self._batched is None:
+            return [self._scan(x, ys, z) for x, ys, z in zip(xs, yss, zs, strict=True)]
+        check_cancelled(self._monitor)
+        answers = self._batched.scan_many(xs, yss, zs)
+        self._scanned += sum(map(len, yss))
+        return answers
+
+    def _scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        check_cancelled(self._monitor)
+        answers = self._judge.scan(x, ys, z)
+        self._scanned += len(ys)
+        return answers
+
+
+def _blocks_of_scans(starts: NDArray[np.int64]) -> Iterator[list[int]]:
+    """Yield the variables with a later partner, some at a time; the pairs of x begin at its start."""
+    sizes = np.diff(starts)
+    block, total = list[int](), 0
+    for x in np.flatnonzero(sizes).tolist():
+        block.append(x)
+        total += int(sizes[x])
+        if total >= _PAIRS_TOGETHER:
+            yield block
+            block, total = [], 0
+    if block:
+        yield block
+
+
+def _mirror(half: NDArray[Any]) -> None:
+    """Copy the entries above the diagonal below it, by blocks of rows to save memory."""
+    for first in range(0, len(half), _ROWS_TOGETHER):
+        here, after = slice(first, first + _ROWS_TOGETHER), slice(first + _ROWS_TOGETHER, None)
+        half[here, here] = half[here, here] + half[here, here].T
+        half[after, here] = half[here, after].T
+
+
+def _select(answers: Verdicts, places: list[int]) -> Verdicts:
+    """Return the answers at these places."""
+    return Verdicts(answers.independent[places], answers.log_support[places], answers.source)

@@ -1,0 +1,219 @@
+"""Resampling: how often each pair is an edge when the network is learned from resampled rows.
+
+Three sampling schemes:
+
+- ``"subsamples"``, the default: 63.2 % of the rows without replacement, as many distinct rows as a bootstrap sample
+  has on average. A row that is there twice looks like two observations to any test and any score, so a plain
+  bootstrap finds edges that as many fresh rows would not give: see [DJSB16], and docs/confidence.md for measurements;
+- ``"bootstrap"``: as many rows as there are, with replacement;
+- ``"halves"``: both halves of a random split, the complementary pairs of stability selection [SS13], for which the
+  number of wrongly selected edges has a bound.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from mnlearn.checkpoint import open_checkpoint
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.rows import resample, split
+from mnlearn.errors import InputError, MnlearnError, check_name, is_number, whole_number
+from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.parallel import run
+from mnlearn.protocols import SILENT, Monitor, Result
+from mnlearn.results.edges import pair_support
+
+if TYPE_CHECKING:
+    from mnlearn.results.explain import Recipe
+    from mnlearn.results.learned import Learned
+    from mnlearn.statistics.device_samples import CountedSample, DeviceSamples
+
+Sampling: TypeAlias = Literal["subsamples", "bootstrap", "halves"]
+SHARE = 0.632  # of the rows, in subsamples
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """Record of a resampling run.
+
+    Attributes
+    ----------
+    sampling
+        The sampling scheme.
+    seed
+        The seed.
+    asked, done
+        Number of samples requested and done; fewer if the run was cancelled.
+    mean_edges
+        Mean number of edges per sample.
+    n_pairs
+        Number of pairs of variables.
+    threshold
+        The smallest frequency of an edge, if the network was chosen by frequency.
+
+    Examples
+    --------
+    >>> Resampling("halves", 0, 100, 100, mean_edges=10.0, n_pairs=190).expected_false(0.9)
+    0.6578947368421053
+    """
+
+    sampling: Sampling
+    seed: int
+    asked: int
+    done: int
+    mean_edges: float
+    n_pairs: int
+    threshold: float | None = None
+
+    def __str__(self) -> str:
+        """Return the number and kind of samples, in words."""
+        drawn = {
+            "subsamples": "63.2 % of the rows each",
+            "bootstrap": "rows drawn with replacement",
+            "halves": "halves",
+        }
+        stopped = "" if self.done == self.asked else f" of {self.asked:,}, stopped"
+        chosen = "" if self.threshold is None else f"; edges in at least {self.threshold:.0%} of them"
+        return f"{self.done:,} samples{stopped} ({drawn[self.sampling]}, seed {self.seed}){chosen}"
+
+    def expected_false(self, threshold: float) -> float:
+        """Return a bound on the expected number of false edges with at least this frequency: q² / ((2 τ − 1) p).
+
+        q is the mean number of edges, p the number of pairs [MB10, Theorem 1]. For complementary pairs [SS13, Theorem
+        1] it bounds, without further assumptions, the expected number of chosen pairs that a half of the rows makes an
+        edge less often than q / p, the share that blind guessing would give.
+
+        Raises
+        ------
+        InputError
+            If sampling is not "halves", or the threshold is not above 1/2.
+        """
+        if self.sampling != "halves":
+            raise InputError(
+                f"sampling must be 'halves' for a bound on false edges; got {self.sampling!r}. Resample in halves."
+            )
+        _check_threshold(threshold, above=0.5)
+        return self.mean_edges**2 / ((2 * threshold - 1) * self.n_pairs)
+
+
+def resampled(
+    learned: Learned,
+    n_samples: int,
+    *,
+    sampling: Sampling,
+    seed: int,
+    n_jobs: int | None = None,
+    client: Any = None,
+    device: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    monitor: Monitor = SILENT,
+) -> Learned:
+    """Return the network with the frequencies of its pairs; see `Learned.bootstrap`."""
+    wanted = whole_number("n_samples", n_samples, least=2, most=10**7, hint="200 are usual.")
+    whole_number("seed", seed, least=0, hint="Leave it out for 0.")
+    check_name("sampling", sampling, get_args(Sampling))
+    recipe, data = learned.ingredients("bootstrap")
+    if data.n_rows < 4:
+        raise InputError(f"data must have at least 4 rows to be resampled; got {data.n_rows}. Add rows.")
+    task = _OneDraw(recipe, data, sampling)
+    n_draws = (wanted + 1) // 2 if sampling == "halves" else wanted
+    seeds = np.random.SeedSequence(seed).spawn(n_draws)
+    counts: Counter[Edge] = Counter()
+    done = 0
+    # A search spends its time in Python, so processes scale where threads would not.
+    learn_all: Any = partial(run, task, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor)
+    if device is not None:
+        if client is not None:
+            raise InputError("device and client exclude each other; got both. Leave one of them out.")
+        from mnlearn.statistics.device_samples import DeviceSamples
+
+        samples = DeviceSamples(data, device)
+        learn_all = partial(_on_device, task, samples, n_jobs=n_jobs, monitor=monitor)
+    with open_checkpoint(checkpoint, resume, data.fingerprint(), repr(recipe), sampling, seed) as journal:
+        for graphs in learn_all(seeds) if journal is None else journal.items(learn_all, seeds):
+            done += len(graphs)
+            for edges in graphs:
+                counts.update(map(tuple, edges))
+    if not done:
+        raise MnlearnError("resampling was cancelled before the first sample was done. Let it run longer.")
+    n = len(learned.names)
+    asked = 2 * n_draws if sampling == "halves" else wanted
+    record = Resampling(sampling, seed, asked, done, counts.total() / done, n * (n - 1) // 2)
+    frequencies = {edge: count / done for edge, count in sorted(counts.items())}
+    return replace(learned, frequencies=frequencies, resampling=record)
+
+
+@dataclass(frozen=True)
+class _OneDraw:
+    """Picklable task: draw rows and learn from them."""
+
+    recipe: Recipe
+    data: Dataset
+    sampling: Sampling
+
+    def __call__(self, seed: np.random.SeedSequence) -> list[tuple[Edge, ...]]:
+        return [self.recipe.learn(part, n_jobs=1).graph.edges for part in self.parts(self.data, seed)]
+
+    def counted(self, sample: CountedSample[np.random.SeedSequence]) -> list[tuple[Edge, ...]]:
+        """Learn from rows whose pairs a device has counted, or counts."""
+        jobs = 1 if sample.device is None else None
+        parts = zip(self.parts(self.data, sample.item), sample.cells, strict=True)
+        found = [self.recipe.learn(part, n_jobs=jobs, cells=cells, device=sample.device) for part, cells in parts]
+        return [learned.graph.edges for learned in found]
+
+    def parts(self, data: Dataset, seed: np.random.SeedSequence) -> tuple[Dataset, ...]:
+        """Draw rows of the data, or of another data set with as many rows."""
+        n_rows, rng = data.n_rows, np.random.default_rng(seed)
+        if self.sampling == "bootstrap":
+            return (resample(data, rng),)
+        if self.sampling == "subsamples":
+            return (data.sample(max(2, round(SHARE * n_rows)), rng),)
+        first, rest = split(data, n_rows // 2, rng)
+        return (first, rest) if n_rows % 2 == 0 else (first, rest.sample(n_rows // 2, rng))
+
+
+def _on_device(
+    task: _OneDraw,
+    samples: DeviceSamples,
+    seeds: Sequence[np.random.SeedSequence],
+    *,
+    n_jobs: int | None,
+    monitor: Monitor,
+) -> Iterator[list[tuple[Edge, ...]]]:
+    """Yield the graphs of each draw, whose pairs a device counts."""
+    return samples.learned(task.counted, seeds, task.parts, n_jobs=n_jobs, monitor=monitor)
+
+
+def stable(learned: Learned, threshold: float) -> Learned:
+    """Return the network of the pairs with at least this frequency; see `Learned.stable`."""
+    _check_threshold(threshold, above=0.0)
+    if learned.frequencies is None:
+        raise InputError(
+            "frequencies are needed to choose edges by them; got none. Resample first: learned.bootstrap()."
+        )
+    kept = [edge for edge, share in learned.frequencies.items() if share >= threshold]
+    found, known = learned.result, pair_support(learned) or {}
+    support = {edge: value for edge in kept if (value := known.get(edge)) is not None}
+    plain = Result(
+        *(Graph(len(learned.names), kept), None, support, found.converged, found.cost, found.settings),
+        support_scale=found.support_scale,
+        probabilistic=found.probabilistic,
+        edge_probabilities=found.edge_probabilities,
+        log_odds=found.log_odds,
+    )
+    record = None if learned.resampling is None else replace(learned.resampling, threshold=threshold)
+    return replace(learned, result=plain, resampling=record, saved_weights=None)  # they belong to the other edges
+
+
+def _check_threshold(threshold: float, *, above: float) -> None:
+    """Raise InputError unless threshold is a share above the limit."""
+    if not is_number(threshold) or not above < threshold <= 1:
+        raise InputError(f"threshold must be above {above:g} and at most 1; got {threshold!r}. 0.9 is usual.")

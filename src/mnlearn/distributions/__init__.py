@@ -1,0 +1,1 @@
+"""Distributions over a graph, and samplers; `mnlearn.simulate` lists their names."""

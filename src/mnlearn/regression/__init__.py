@@ -1,0 +1,1 @@
+"""Regressions of variables on their neighbours: edge weights, predictability, joint fits."""

@@ -1,0 +1,257 @@
+"""Result of a screen: the strongest partners of each variable by name, as a table, a sparse matrix or a network.
+
+A saved screen is one binary file: the mark ``MNSCREEN``, the version and the length of the header (two 32-bit integers,
+little-endian), a header in JSON, the arrays of `StrongestPartners` one after the other (64-bit integers, 32-bit
+integers, 32-bit floats), and the CRC-32 of all bytes before it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mnlearn.errors import FileError, InputError, check_path, is_number, read_bytes, unknown_name, whole_number
+from mnlearn.files import replacing, write_errors
+from mnlearn.graphs.candidates import Candidates
+from mnlearn.graphs.graph import Graph
+from mnlearn.graphs.named import NamedGraph
+from mnlearn.results.edges import Frame, frame_of
+from mnlearn.statistics.screens import ScreenRule, StrongestPartners
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+MARK, VERSION = b"MNSCREEN", 1
+_SIZES = struct.Struct("<II")  # version, length of the header
+_SUM = struct.Struct("<I")
+SHOWN = 5  # pairs in the summary
+
+
+@dataclass(frozen=True, eq=False)
+class Screened:
+    """The strongest partners of each variable by marginal evidence.
+
+    Attributes
+    ----------
+    names
+        Names of the variables.
+    partners
+        The pairs that were kept, by index.
+    rule
+        Which pairs were kept.
+    n_rows
+        Number of rows.
+    least
+        Least evidence that a kept pair may have: the threshold, or the floor that follows from k.
+
+    Examples
+    --------
+    >>> from mnlearn.learning import screen
+    >>> survey = {"rain": [0, 0, 1, 1] * 20, "wet": [0, 0, 1, 1] * 20, "monday": [0, 1, 0, 1] * 20}
+    >>> screened = screen(survey, k=1)
+    >>> screened.strongest("rain")
+    [('wet', 110.90354919433594)]
+    """
+
+    names: tuple[str, ...]
+    partners: StrongestPartners
+    rule: ScreenRule
+    n_rows: int
+    least: float
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.names)
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs that were kept."""
+        return len(self.partners.partners) // 2
+
+    @property
+    def complete(self) -> bool:
+        """False if the screen was cancelled before all pairs were looked at."""
+        return self.partners.complete
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.names)}
+
+    def strongest(self, name: str) -> list[tuple[str, float]]:
+        """Return the partners of a variable and their evidence, the strongest first."""
+        if name not in self._places:
+            raise unknown_name("variable", name, self.names)
+        x = self._places[name]
+        here = slice(self.partners.starts[x], self.partners.starts[x + 1])
+        partners, evidence = self.partners.partners[here], self.partners.evidence[here]
+        order = np.argsort(-evidence, kind="stable")
+        return [(self.names[partners[k]], float(evidence[k])) for k in order]
+
+    def pairs(self, frame: Frame | None = None, *, top: int | None = None) -> Any:
+        """Return a table of the pairs, the strongest first; equal ones in the order of the variables.
+
+        Parameters
+        ----------
+        frame
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``; by default the first that is installed.
+        top
+            Number of pairs; all by default.
+        """
+        u, v, evidence = self.ranked(top)
+        names = np.array(self.names, dtype=object)
+        return frame_of(
+            {
+                "u": ("string", names[u].tolist()),
+                "v": ("string", names[v].tolist()),
+                "evidence": ("double", evidence.astype(np.float64).tolist()),
+            },
+            frame,
+        )
+
+    def ranked(self, top: int | None = None) -> tuple[Any, Any, Any]:
+        """Return both variables u < v and the evidence of each pair by index, the strongest first."""
+        if top is not None:
+            whole_number("top", top, least=1, hint="Leave it out for all pairs.")
+        u, v, evidence = self.partners.pairs()
+        order = np.argsort(-evidence, kind="stable")[:top]
+        return u[order], v[order], evidence[order]
+
+    def to_scipy(self) -> csr_array:
+        """Return the evidence as a symmetric sparse matrix; pairs that were not kept are absent."""
+        from scipy.sparse import csr_array
+
+        lists = self.partners
+        return csr_array(
+            (lists.evidence.copy(), lists.partners.copy(), lists.starts.copy()), shape=(self.n_variables,) * 2
+        )
+
+    def candidates(self) -> Candidates:
+        """Return the pairs as candidates of a search, by index."""
+        return self.partners.candidates()
+
+    def graph(self, threshold: float = 0.0) -> NamedGraph:
+        """Return the relevance network: an edge for each kept pair whose evidence is at least the threshold."""
+        if not is_number(threshold):
+            raise InputError(f"threshold must be a number; got {threshold!r}. 0 keeps all pairs of the screen.")
+        u, v, evidence = self.partners.pairs()
+        strong = evidence >= threshold
+        edges = list(zip(u[strong].tolist(), v[strong].tolist(), strict=True))
+        numbers = {edge: {"evidence": float(e)} for edge, e in zip(edges, evidence[strong].tolist(), strict=True)}
+        return NamedGraph(Graph(self.n_variables, edges), self.names, numbers)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the screen to a file, which `Screened.load` reads."""
+        check_path("path", path)
+        header = {
+            "names": self.names,
+            "rule": asdict(self.rule),
+            "n_rows": self.n_rows,
+            "least": self.least,
+            "complete": self.complete,
+            "entries": len(self.partners.partners),
+        }
+        text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+        lists, checksum = self.partners, 0
+        with write_errors(path), replacing(path) as part, part.open("wb") as file:
+            for piece in (
+                MARK + _SIZES.pack(VERSION, len(text)) + text,
+                lists.starts.astype("<i8").tobytes(),
+                lists.partners.astype("<i4").tobytes(),
+                lists.evidence.astype("<f4").tobytes(),
+            ):
+                checksum = zlib.crc32(piece, checksum)
+                file.write(piece)
+            file.write(_SUM.pack(checksum))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Screened:
+        """Read a screen that `save` has written.
+
+        Raises
+        ------
+        FileError
+            If the file cannot be read, is not a screen, is damaged, or was written by a newer version.
+        """
+        content = read_bytes("path", path)
+        name = Path(os.fsdecode(path))
+        if not content.startswith(MARK) or len(content) < len(MARK) + _SIZES.size + _SUM.size:
+            raise FileError(f"path must be a screen, as Screened.save writes it; {name} is not one. Name another file.")
+        version, length = _SIZES.unpack_from(content, len(MARK))
+        if version > VERSION:
+            raise FileError(
+                f"path must be a screen of version {VERSION}; {name} has version {version}. Use a newer mnlearn."
+            )
+        if zlib.crc32(memoryview(content)[: -_SUM.size]) != _SUM.unpack_from(content, len(content) - _SUM.size)[0]:
+            raise FileError(f"path must be an intact screen; the checksum of {name} differs. Screen the data again.")
+        start = len(MARK) + _SIZES.size
+        try:
+            header = json.loads(content[start : start + length])
+            return _screened(header, memoryview(content)[start + length : -_SUM.size])
+        except (ValueError, TypeError, LookupError, RecursionError, OverflowError) as error:
+            raise FileError(
+                f"path must be a screen, as Screened.save writes it; {name} is not one ({error}). Screen the data "
+                "again."
+            ) from error
+
+    def __repr__(self) -> str:
+        kept = f"k={self.rule.k}" if self.rule.k is not None else f"threshold={self.rule.threshold:g}"
+        partial = "" if self.complete else ", incomplete"
+        pairs = f"{self.n_pairs:,} pair{'' if self.n_pairs == 1 else 's'}"
+        return (
+            f"<Screened {self.n_variables:,} variables, {self.n_rows:,} rows, {pairs} by {self.rule.statistic}, "
+            f"{kept}{partial}>"
+        )
+
+    def __str__(self) -> str:
+        u, v, evidence = self.ranked(SHOWN)
+        strongest = [
+            f"  {self.names[a]} - {self.names[b]}: {e:.6g}"
+            for a, b, e in zip(u.tolist(), v.tolist(), evidence.tolist(), strict=True)
+        ]
+        return "\n".join([repr(self)[1:-1], *strongest])
+
+
+def _screened(header: Mapping[str, Any], arrays: memoryview) -> Screened:
+    """Return the screen of a file; raise ValueError unless its parts fit together."""
+    names, entries, n_rows, least = (header[key] for key in ("names", "entries", "n_rows", "least"))
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ValueError("the names are not a list of different strings")
+    if not all(type(number) is int and number >= 0 for number in (entries, n_rows)) or not 0.0 <= least < inf:
+        raise ValueError("a number of the header is out of its range")
+    n = len(names)
+    sizes = [8 * (n + 1), 4 * entries, 4 * entries]
+    if len(arrays) != sum(sizes) or not isinstance(header["complete"], bool):
+        raise ValueError("the header does not fit the arrays")
+    starts = np.frombuffer(arrays[: sizes[0]], dtype="<i8").astype(np.int64)
+    partners = np.frombuffer(arrays[sizes[0] : sizes[0] + sizes[1]], dtype="<i4").astype(np.int32)
+    evidence = np.frombuffer(arrays[sizes[0] + sizes[1] :], dtype="<f4").astype(np.float32)
+    listed = StrongestPartners(n, starts, partners, evidence, complete=header["complete"])
+    _check_lists(listed)
+    return Screened(tuple(names), listed, ScreenRule(**header["rule"]), n_rows, float(least))
+
+
+def _check_lists(listed: StrongestPartners) -> None:
+    """Raise ValueError unless each list is ascending, and every pair has one evidence from both ends."""
+    n, starts, partners, evidence = listed.n_variables, listed.starts, listed.partners, listed.evidence
+    if starts[0] != 0 or starts[-1] != len(partners) or (np.diff(starts) < 0).any():
+        raise ValueError("the lists do not follow each other")
+    if len(partners) and (partners.min() < 0 or partners.max() >= n):
+        raise ValueError("a partner is not a variable")
+    x = np.repeat(np.arange(n, dtype=np.int64), np.diff(starts))
+    keys, back = x * n + partners, partners * np.int64(n) + x
+    order = np.argsort(back, kind="stable")
+    if (np.diff(keys) <= 0).any() or (x == partners).any() or not np.array_equal(back[order], keys):
+        raise ValueError("the lists are not in order, or not symmetric")
+    if not (np.isfinite(evidence) & (evidence > 0.0)).all() or not np.array_equal(evidence[order], evidence):
+        raise ValueError("the evidence is not positive, or not symmetric")

@@ -1,0 +1,184 @@
+"""All pairs of binary variables on a device: those that pass a filter, all counts, and counts of resampled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.errors import InputError
+from mnlearn.statistics.gpu_device import TILE, DeviceBits, device_errors, triton_kernels
+
+MOST_REPEATS = 127  # of a row in a sample: a byte holds it
+
+
+class Survivors(NamedTuple):
+    """Pairs that passed a filter: variables x < y, and the number of rows in which both have state 0."""
+
+    xs: NDArray[np.int32]
+    ys: NDArray[np.int32]
+    cells: NDArray[np.int32]
+
+
+class PairFilter:
+    """Filter of pairs: those whose statistic may reach a bar.
+
+    The chi-square statistic is z² with z = n α_x α_y − μ_x μ_y, where n counts the rows in which both variables have
+    their rarer state. G² ≤ X² (1 + m/3 + 2m²/3) with m² = X² / the least expected count, and G² ≤ 2 X²: so a bar of G²
+    is one of z. The bar of an x and a tile of y is the lowest of theirs.
+
+    Parameters
+    ----------
+    bits
+        The variables.
+    statistic
+        The statistic of the bars.
+    """
+
+    def __init__(self, bits: DeviceBits, statistic: Literal["g2", "x2"] = "g2") -> None:
+        self._bits, self._torch, self._statistic = bits, bits.torch, statistic
+
+    @cached_property
+    def _factors(self) -> Any:
+        """For each variable: α, μ, and the share of its rarer state; 0 for a constant."""
+        n, rare = float(self._bits.n_rows), np.zeros(self._bits.n_padded)
+        rare[: self._bits.n_variables] = np.minimum(self._bits.zeros, n - self._bits.zeros)
+        s = np.sqrt(rare * (n - rare))
+        varies, found = s > 0, np.zeros((3, len(s)), dtype=np.float32)
+        found[0, varies] = n**0.75 / s[varies]
+        found[1, varies] = rare[varies] * n**0.25 / s[varies]
+        found[2, varies] = rare[varies] / np.sqrt(n)
+        return self._bits.put(found)
+
+    def survivors(self, variables: range, bars: NDArray[np.floating[Any]], most: int) -> Survivors | None:
+        """Return the pairs x < y with x in a range that may reach the bar of x or of y, in lexicographic order.
+
+        None if there are more than `most`. The range begins at a multiple of TILE.
+        """
+        bits, found, total = self._bits, [self._torch.empty((3, 0), dtype=self._torch.int32)], 0
+        stop = min(-(-variables.stop // TILE) * TILE, bits.n_padded)
+        with device_errors(bits.device):
+            limits = self._limits(bars)
+            for x0, left in bits.blocks(range(variables.start, stop), rare=True):
+                for y0, right in bits.blocks(range(x0, bits.n_padded), rare=True):
+                    some = self._passing(left, right, (x0, y0), limits, most - total)
+                    if some is None:
+                        return None
+                    total += some.shape[1]
+                    found.append(self._with_states_0(some[:, some[0] < variables.stop]).cpu())
+            xs, ys, cells = self._torch.cat(found, dim=1).numpy()
+        return Survivors(xs, ys, cells)
+
+    def _limits(self, bars: NDArray[np.floating[Any]]) -> tuple[Any, Any]:
+        """Return the bar of each variable, and of each tile the lowest bar, the least share and the largest μ.
+
+        Constant variables have infinite bars.
+        """
+        torch, (alpha, mu, share) = self._torch, self._factors
+        own = torch.full((self._bits.n_padded,), torch.inf, device=self._bits.device)
+        own[: self._bits.n_variables] = self._bits.put(bars.astype(np.float32))
+        own[alpha == 0] = torch.inf
+        tiled = [one.reshape(-1, TILE) for one in (own, torch.where(alpha > 0, share, torch.inf), mu)]
+        return own, torch.stack([tiled[0].amin(1), tiled[1].amin(1), tiled[2].amax(1)])
+
+    def _passing(self, left: Any, right: Any, first: tuple[int, int], limits: tuple[Any, Any], most: int) -> Any:
+        """Return (x, y, count) of the pairs of two blocks that pass; None if they are more than `most`."""
+        kernels = triton_kernels(self._bits.device)
+        if kernels is not None:
+            return kernels.screen(left, right, first, self._factors, limits, self._statistic == "g2", most)
+        torch, (x0, y0), found, total = self._torch, first, [], 0
+        alpha, mu, _ = self._factors
+        for k in range(0, len(left), TILE):
+            x, y = slice(x0 + k, x0 + k + TILE), slice(y0, y0 + len(right))
+            counts = self._bits.products(left[k : k + TILE], right)
+            z = counts.float() * alpha[y] * alpha[x, None] - mu[x, None] * mu[y]
+            xs, ys = (torch.arange(s.start, s.stop, device=self._bits.device) for s in (x, y))
+            passes = z.abs().ge(self._least(x, y, limits)) & (ys > xs[:, None]) & (alpha[y] > 0)
+            i, j = torch.nonzero(passes, as_tuple=True)
+            found.append(torch.stack([xs[i], ys[j], counts[i, j]]).to(torch.int32))
+            total += len(i)
+            if total > most:
+                return None
+        return torch.cat(found, dim=1)
+
+    def _least(self, x: slice, y: slice, limits: tuple[Any, Any]) -> Any:
+        """Return the least |z| of each pair with which it may reach a bar; a little low for rounding, never high."""
+        torch, (_, mu, share) = self._torch, self._factors
+        own, tiles = limits[0][x, None], limits[1][:, y.start // TILE : y.stop // TILE]
+        need = torch.minimum(own, tiles[0])
+        if self._statistic == "g2":
+            m2 = need / (share[x, None] * tiles[1])
+            need = torch.maximum(need / (1 + m2.sqrt() / 3 + 2 * m2 / 3), need / 2)
+        least = need.sqrt() * (1 - 1e-5) - 5e-7 * mu[x, None] * tiles[2]
+        return torch.where(torch.isinf(own), torch.inf, least).repeat_interleave(TILE, dim=1)
+
+    @cached_property
+    def _zeros(self) -> Any:
+        return self._bits.put(self._bits.zeros.astype(np.int32))
+
+    @cached_property
+    def _flipped(self) -> Any:
+        return self._bits.put(self._bits.flipped)
+
+    def _with_states_0(self, found: Any) -> Any:
+        """Return (x, y, rows with both states 0) in lexicographic order, from rows with both rarer states."""
+        torch, (xs, ys, counts) = self._torch, found.long()
+        order = torch.argsort(xs * self._bits.n_padded + ys)
+        xs, ys, counts = xs[order], ys[order], counts[order]
+        zx, zy, fx, fy = self._zeros[xs], self._zeros[ys], self._flipped[xs], self._flipped[ys]
+        both = counts - self._bits.n_rows + zx + zy
+        cells = torch.where(fx & fy, both, torch.where(fx, zy - counts, torch.where(fy, zx - counts, counts)))
+        return torch.stack([xs, ys, cells]).to(torch.int32)
+
+
+def pair_cells(bits: DeviceBits, variables: range) -> NDArray[np.uint32]:
+    """Return the rows with both states 0 of every pair x < y with x in a range, in lexicographic order."""
+    n, found = bits.n_variables, [np.empty(0, np.uint32)]
+    with device_errors(bits.device):
+        for x0 in range(variables.start, variables.stop, TILE):
+            x1, y0 = min(x0 + TILE, variables.stop), x0 // TILE * TILE
+            left = bits.unpacked(slice(x0, x1), rare=False)
+            rows = [bits.products(left, right) for _, right in bits.blocks(range(y0, bits.n_padded), rare=False)]
+            counts = bits.torch.cat(rows, dim=1).cpu().numpy()
+            found += [counts[x - x0, x + 1 - y0 : n - y0].astype(np.uint32) for x in range(x0, x1)]
+    return np.concatenate(found)
+
+
+def weighted_cells(bits: DeviceBits, weights: NDArray[np.integer[Any]]) -> Iterator[NDArray[np.uint32]]:
+    """Yield the rows with both states 0 of every pair x < y, counted as often as a sample has them, for each sample.
+
+    Parameters
+    ----------
+    bits
+        The variables.
+    weights
+        A row for each sample: how often it has each row of the data, at most MOST_REPEATS times.
+    """
+    if weights.ndim != 2 or weights.shape[1] != bits.n_rows or weights.min(initial=0) < 0:
+        raise InputError(f"weights must have {bits.n_rows} counts for each sample; got an array of {weights.shape}.")
+    if weights.max(initial=0) > MOST_REPEATS:
+        raise InputError(f"weights must be at most {MOST_REPEATS} on a device; got {weights.max()}. Leave device out.")
+    n_pairs = bits.n_variables * (bits.n_variables - 1) // 2
+    together = max(1, min(len(weights), bits.max_bytes // 4 // max(1, 4 * n_pairs)))
+    for k in range(0, len(weights), together):
+        part = weights[k : k + together]
+        padded = np.zeros((len(part), bits.n_stored), dtype=np.int8)
+        padded[:, : bits.n_rows] = part
+        with device_errors(bits.device):
+            found = _weighted(bits, bits.put(padded), n_pairs, int(part.sum(axis=1).max(initial=0)))
+        yield from found
+
+
+def _weighted(bits: DeviceBits, weights: Any, n_pairs: int, largest: int) -> Iterator[NDArray[np.uint32]]:
+    """Return the counts of some samples of at most `largest` rows."""
+    torch, kernels, n = bits.torch, triton_kernels(bits.device), bits.n_variables
+    states = bits.unpacked(slice(None), rare=False)
+    if kernels is not None:
+        counted: Iterator[NDArray[np.uint32]] = kernels.grams(states, weights, n, n_pairs, largest)
+        return counted
+    x, y = torch.triu_indices(n, n, 1, device=bits.device)
+    rows = (bits.products(states * one, states)[x, y] for one in weights)
+    return iter([row.cpu().numpy().astype(np.uint32) for row in rows])
