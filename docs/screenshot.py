@@ -10,7 +10,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 import mnlearn as mn
-from mnlearn.simulate.example import example
+from mnlearn.simulate.catalogue import example
 
 TARGET = Path(__file__).parent / "images" / "report.png"
 CHOSEN = "poor_sleep"

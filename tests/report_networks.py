@@ -8,7 +8,7 @@ import mnlearn as mn
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import Result
 from mnlearn.results import Learned
-from mnlearn.simulate.example import example
+from mnlearn.simulate.catalogue import example
 
 HOSTILE = (
     "<script>window.pwned=1;alert(1)</script>",

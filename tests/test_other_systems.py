@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
-from mnlearn.data import _positions
+from mnlearn.data import streams as _positions
 from mnlearn.errors import FileError
 from mnlearn.files import lock, only_user
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mnlearn._ties import ABSOLUTE, RELATIVE, exceeds, first_best, first_maximum, preferred, ranks, tolerance
+from mnlearn.numbers import ABSOLUTE, RELATIVE, exceeds, first_best, first_maximum, preferred, ranks, tolerance
 
 
 def test_a_difference_of_rounding_is_a_tie_and_no_improvement() -> None:

@@ -18,7 +18,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from mnlearn.evaluation.calibration import bins, plot_reliability
+from mnlearn.evaluation.metrics import bins, plot_reliability
 from mnlearn.protocols import SILENT
 from mnlearn_papers.accuracy import Battery, Half
 from mnlearn_papers.accuracy_page import Standings, of_probabilities, seen_by

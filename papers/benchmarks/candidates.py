@@ -26,11 +26,11 @@ from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.screening import Screening
 from mnlearn.data.dataset import Dataset
 from mnlearn.distributions.bif import read_bif
+from mnlearn.distributions.factors import ising
+from mnlearn.distributions.sampling import sample_gibbs
 from mnlearn.graphs import Graph, barabasi_albert, disjoint_union, grid, random_graph, star
 from mnlearn.protocols import Result
 from mnlearn.scores import MPL
-from mnlearn.simulate.gibbs import sample_gibbs
-from mnlearn.simulate.pairwise import ising
 from mnlearn.statistics import Counts
 
 LEVELS = {"fast": Screening(rescans=False), "full": Screening()}

@@ -25,10 +25,9 @@ from mnlearn.algorithms.screening import Screening
 from mnlearn.data.dataset import Dataset
 from mnlearn.scores import MPL
 from mnlearn.statistics import Counts
-from mnlearn.statistics.device_growth import improving
 from mnlearn.statistics.gpu import DeviceCounts
 from mnlearn.statistics.gpu_device import DeviceBits
-from mnlearn.statistics.gpu_pairs import PairFilter, weighted_cells
+from mnlearn.statistics.gpu_pairs import PairFilter, improving, weighted_cells
 from mnlearn.statistics.screens import ScreenRule
 
 K = 20

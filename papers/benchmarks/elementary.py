@@ -17,7 +17,7 @@ from scipy import special
 
 from mnlearn import numbers as _elementary
 from mnlearn.protocols import FloatArray
-from mnlearn.statistics.matrices import inverses, products
+from mnlearn.statistics.scaling import inverses, products
 
 
 def best_seconds(work: Callable[[], object], repeats: int = 15) -> float:

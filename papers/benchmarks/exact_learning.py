@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.algorithms.gsimn import GSIMN
-from mnlearn.algorithms.gsimn_fch import GSIMNFCH
+from mnlearn.algorithms.gsimn import GSIMN, GSIMNFCH
 from mnlearn.algorithms.gsmn import GSMN, GSMNStar
 from mnlearn.algorithms.hiton import HHCMN
 from mnlearn.algorithms.pc import PC

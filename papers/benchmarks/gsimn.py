@@ -26,7 +26,7 @@ from mnlearn.algorithms.gsmn import GSMN, RULES_OF_ALGORITHM_3, GSMNStar
 from mnlearn.data.dataset import Dataset
 from mnlearn.graphs import Graph, random_graph, read_graph
 from mnlearn.independence import ChiSquare, SeparationOracle
-from mnlearn.independence._tails import log_chi2_sf
+from mnlearn.independence.base import log_chi2_sf
 from mnlearn.protocols import IndependenceTest, Indices, Question, Result, VarSet, Verdict, Verdicts
 from mnlearn.statistics import Counts
 from mnlearn.statistics.kernels import DofRule

@@ -20,7 +20,7 @@ from mnlearn.data import Dataset
 from mnlearn.graphs import grid, random_graph
 from mnlearn.graphs.graph import Graph
 from mnlearn.model import fit, fit_precision
-from mnlearn.model._configurations import all_cliques
+from mnlearn.model.canonical import all_cliques
 from mnlearn.model.pseudolikelihood import PseudoLikelihood, _Layout, fit_pseudolikelihood
 from mnlearn.simulate import (
     FactorNetwork,

@@ -146,8 +146,8 @@ def measure_wide(n_rows: int = 2_000, n_columns: int = 100_000) -> dict[str, Any
     import pandas as pd
 
     from mnlearn.data import read
+    from mnlearn.learning.inputs import oddities
     from mnlearn.statistics import Counts
-    from mnlearn.statistics.diagnostics import oddities
 
     codes = np.random.default_rng(0).integers(0, STATES, (n_rows, n_columns), dtype=np.int8)
     frame = pd.DataFrame(codes.copy())

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.algorithms import _candidate_pairs
 from mnlearn.algorithms.sep import SeparatorEvidence
+from mnlearn.algorithms.sep import blankets as _candidate_pairs
 from mnlearn.data.dataset import Dataset
 from mnlearn.graphs import barabasi_albert, random_graph
 from mnlearn.graphs.graph import Edge

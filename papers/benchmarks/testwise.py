@@ -22,11 +22,11 @@ import numpy as np
 from mnlearn.algorithms import GSMNStar
 from mnlearn.algorithms.pc import PC
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.rows import Observed
 from mnlearn.independence import ChiSquare, GTest, PartialCorrelation
 from mnlearn.protocols import BaseTest, Indices, VarSet, Verdicts
 from mnlearn.statistics import Counts, Moments
-from mnlearn.statistics.observed import Observed
-from mnlearn.statistics.testwise_moments import TestwiseMoments
+from mnlearn.statistics.moments import TestwiseMoments
 
 LEARNERS: dict[str, Any] = {"pc": PC(), "gsmn*": GSMNStar()}
 

@@ -17,7 +17,7 @@ from fuzz.__main__ import main
 from fuzz.mutations import Mutations
 from fuzz.readers import READERS, Case, Reader, files_of, text_reader
 from mnlearn_papers.optimize import maximize
-from mnlearn_papers.optimize.satisfiability import max_sat
+from mnlearn_papers.optimize.problems import max_sat
 
 _CNF = ("c two\np cnf 4 3\n1 -2 0\n2 3 -4 0\n-1 4\n0\n", "p wcnf 3 2 10\n10 1 2 0\n2.5 -3 0\n%\n")
 

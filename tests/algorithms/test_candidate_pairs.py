@@ -11,17 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms import _candidate_pairs
-from mnlearn.algorithms._candidate_pairs import highest, listed_partners, strongest_pairs
 from mnlearn.algorithms.base import Constraints
 from mnlearn.algorithms.sep import Effort, SeparatorEvidence
+from mnlearn.algorithms.sep import blankets as _candidate_pairs
 from mnlearn.algorithms.sep import blankets as evidence_blankets
-from mnlearn.algorithms.sep.blankets import batched, partners_in_pairs
+from mnlearn.algorithms.sep.blankets import batched, highest, listed_partners, partners_in_pairs, strongest_pairs
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, barabasi_albert, grid, hubs, random_graph, random_tree
-from mnlearn.graphs.candidates import Candidates, every_pair, keys_of, near_pairs
-from mnlearn.graphs.strongest_pairs import StrongestPairs
+from mnlearn.graphs.candidates import Candidates, StrongestPairs, every_pair, keys_of, near_pairs
 from mnlearn.protocols import SILENT, FloatArray, Indices, PairEvidence, Result, VarSet
 from mnlearn.scores import HybridEvidence
 from mnlearn.simulate import ising, sample, uniform_factors

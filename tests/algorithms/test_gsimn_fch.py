@@ -7,8 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from mnlearn.algorithms.gsimn import GSIMN
-from mnlearn.algorithms.gsimn_fch import GSIMNFCH, MAX_VARIABLES, Closure
+from mnlearn.algorithms.gsimn import GSIMN, GSIMNFCH, MAX_VARIABLES, Closure
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, random_graph
 from mnlearn.independence import Audited, SeparationOracle

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mnlearn.algorithms._marginals import AllMarginals
+from mnlearn.algorithms.counted import AllMarginals
 from mnlearn.algorithms.gsmn import GSMN, GSMNStar, Orders
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, path, random_graph

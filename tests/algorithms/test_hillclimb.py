@@ -359,8 +359,8 @@ def test_settings_that_break_a_rule_are_refused(setting: str, value: object, mes
 
 @every_score
 def test_the_monitor_is_polled_while_gains_are_evaluated(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnlearn.algorithms.proposals._POLLED", 5)
-    monkeypatch.setattr("mnlearn.algorithms.proposals._POLLED_IN_BATCHES", 5)
+    monkeypatch.setattr("mnlearn.algorithms.hillclimb._POLLED", 5)
+    monkeypatch.setattr("mnlearn.algorithms.hillclimb._POLLED_IN_BATCHES", 5)
     monitor = Impatient(2)
     result = HillClimb(start=Graph.empty(6)).learn(SCORES[name](counts(1)), monitor)
     assert (result.converged, result.graph) == (False, Graph.empty(6))  # before all 15 gains were known

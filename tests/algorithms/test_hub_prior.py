@@ -173,7 +173,7 @@ def test_required_and_forbidden_pairs_keep_their_state() -> None:
 def test_it_works_with_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     data, _ = stars(1000, 0)
     whole = learn(data)
-    monkeypatch.setattr("mnlearn.algorithms._candidate_pairs.MOST_FOR_ALL_PAIRS", 10)
+    monkeypatch.setattr("mnlearn.algorithms.sep.blankets.MOST_FOR_ALL_PAIRS", 10)
     found = learn(data)
     assert found.cost["candidate_pairs"] < 64 * 63 // 2
     assert len(set(found.graph.edges) ^ set(whole.graph.edges)) <= 1

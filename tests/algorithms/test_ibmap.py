@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn.algorithms.gsmn import GSMNStar
+from mnlearn.algorithms.hillclimb import WeakestPairs
 from mnlearn.algorithms.ibmap import IBMAPHC
-from mnlearn.algorithms.proposals import WeakestPairs
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import Graph, cycle, path, random_graph, star

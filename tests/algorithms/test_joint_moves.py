@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mnlearn.algorithms import joint_moves
-from mnlearn.algorithms._association import EvidenceAssociation
-from mnlearn.algorithms.base import Cancelled
-from mnlearn.algorithms.joint_moves import JointMoves, OpenPairs, triangle_price
+from mnlearn.algorithms.base import Cancelled, EvidenceAssociation
 from mnlearn.algorithms.sep import SeparatorEvidence
+from mnlearn.algorithms.sep import moves as joint_moves
+from mnlearn.algorithms.sep.moves import JointMoves, OpenPairs, triangle_price
 from mnlearn.algorithms.sep.phase import price
 from mnlearn.data.dataset import Dataset
 from mnlearn.graphs import Graph, cycle, grid

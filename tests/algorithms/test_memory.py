@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from mnlearn.algorithms._marginals import AllMarginals
+from mnlearn.algorithms.counted import AllMarginals
 from mnlearn.algorithms.gsimn import GSIMN
 from mnlearn.algorithms.gsmn import GSMNStar
 from mnlearn.algorithms.hiton import HHCMN

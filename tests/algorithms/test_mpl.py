@@ -13,20 +13,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn._ties import first_best, tolerance
 from mnlearn.algorithms import climbs as module
 from mnlearn.algorithms.base import Constraints
 from mnlearn.algorithms.climbs import PhaseOne
 from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.mpl import Combine, TwoPhase
 from mnlearn.data.dataset import Dataset
+from mnlearn.distributions.factors import PairwiseNetwork, sample_exact
 from mnlearn.errors import InputError, UnknownNameError, UnsuitableError
 from mnlearn.graphs import Graph, path, random_tree, star
 from mnlearn.graphs.graph import Edge
 from mnlearn.independence import BayesianTest
+from mnlearn.numbers import first_best, tolerance
 from mnlearn.protocols import SILENT, FloatArray, Indices, Result, VarSet
 from mnlearn.scores import MPL, PIC, Decomposed, IBScore
-from mnlearn.simulate.pairwise import PairwiseNetwork, sample_exact
 from mnlearn.statistics import Counts
 
 from references import counts as reference

@@ -20,8 +20,16 @@ from mnlearn.checkpoint import Checkpoint, fingerprint_of
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import Graph
-from mnlearn.graphs.candidates import Candidates, every_pair, keys_of, near_pairs, near_pairs_of
-from mnlearn.graphs.variable_lists import VariableLists, edge_keys, graph_of_keys
+from mnlearn.graphs.candidates import (
+    Candidates,
+    VariableLists,
+    edge_keys,
+    every_pair,
+    graph_of_keys,
+    keys_of,
+    near_pairs,
+    near_pairs_of,
+)
 from mnlearn.protocols import FloatArray, Indices, Result, VarSet
 from mnlearn.scores import MPL, PIC, Decomposed
 from mnlearn.statistics import Counts, kernels

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn.algorithms import GSMN, GSMNStar
-from mnlearn.algorithms._marginals import AllMarginals, ListedMarginals
 from mnlearn.algorithms.aracne import ARACNE, indirect, indirect_among, level_of_significance
 from mnlearn.algorithms.base import Constraints
+from mnlearn.algorithms.counted import AllMarginals, ListedMarginals
 from mnlearn.algorithms.screening import Screening, grown_candidates, strongest_pairs
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnsuitableError

@@ -12,19 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from mnlearn.algorithms import joint_moves
 from mnlearn.algorithms import sep as separator
 from mnlearn.algorithms.base import Constraints
 from mnlearn.algorithms.sep import Effort, SeparatorEvidence
+from mnlearn.algorithms.sep import moves as joint_moves
 from mnlearn.algorithms.sep import moves as rival_edges
 from mnlearn.algorithms.sep.moves import Rivals
 from mnlearn.algorithms.sep.phase import price
 from mnlearn.data.dataset import Dataset
+from mnlearn.distributions.factors import PairwiseNetwork, sample_exact
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs import Graph, cycle, grid, random_graph, random_tree, star
 from mnlearn.graphs.candidates import every_pair
 from mnlearn.scores import HybridEvidence
-from mnlearn.simulate.pairwise import PairwiseNetwork, sample_exact
 from mnlearn.statistics import Counts
 from profiles import few
 

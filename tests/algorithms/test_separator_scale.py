@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnlearn.algorithms import _candidate_pairs, contradictions
 from mnlearn.algorithms import sep as separator
-from mnlearn.algorithms._candidate_pairs import sampled_odds, strongest_pairs
 from mnlearn.algorithms.base import Constraints
-from mnlearn.algorithms.contradictions import Contradictions
 from mnlearn.algorithms.screening import Screening
 from mnlearn.algorithms.sep import NEAR, SeparatorEvidence
+from mnlearn.algorithms.sep import blankets as _candidate_pairs
+from mnlearn.algorithms.sep import phase as contradictions
 from mnlearn.algorithms.sep import phase as separator_phase
+from mnlearn.algorithms.sep.blankets import sampled_odds, strongest_pairs
+from mnlearn.algorithms.sep.phase import Contradictions
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, grid, hubs, random_graph, random_tree

@@ -11,7 +11,7 @@ import pytest
 
 from mnlearn.data import read
 from mnlearn.graphs import read_graph
-from mnlearn.simulate.example import example
+from mnlearn.simulate.catalogue import example
 
 
 def test_files_hold_the_example(run: Any, tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ import mnlearn as mn
 from mnlearn import parallel
 from mnlearn.algorithms import PC
 from mnlearn.distributions.factors import agreement_factors
+from mnlearn.distributions.sampling import sample_gibbs
 from mnlearn.errors import InputError
 from mnlearn.graphs import path
 from mnlearn.independence import MixedTest, PartialCorrelation
 from mnlearn.simulate import sample, simulate
-from mnlearn.simulate.gibbs import sample_gibbs
 from mnlearn.statistics import MixedLikelihoods, ShardedCounts, TestwiseMoments, kernels
 
 from references.gaps import with_gaps
@@ -71,7 +71,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "mnlearn.parallel.job_count": parallel.job_count,
     "mnlearn.parallel.run": lambda n: list(parallel.run(len, ["a", "bb"], n_jobs=n)),
     "mnlearn.statistics.counts.Counts": lambda n: mn.Counts(table(), n_jobs=n).reduce_all(kernels.g2()).tobytes(),
-    "mnlearn.statistics.testwise_moments.TestwiseMoments": lambda n: (
+    "mnlearn.statistics.moments.TestwiseMoments": lambda n: (
         PC()
         .learn(
             PartialCorrelation(
@@ -92,8 +92,8 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "mnlearn.learning.registry.make_score": lambda n: mn.make_score("mpl", table(), n_jobs=n)(mn.Graph(5, [(0, 1)])),
     "mnlearn.learning.api.score": lambda n: mn.score(table(), [("x0", "x1")], "mpl", n_jobs=n).value,
     "mnlearn.learning.api.learn": lambda n: mn.learn(table(), "sep", n_jobs=n).edge_list(),
-    "mnlearn.learning.one_target.blanket": lambda n: mn.blanket(table(), "x0", n_jobs=n).members,
-    "mnlearn.learning.validation.validate": lambda n: mn.validate(
+    "mnlearn.learning.targets.blanket": lambda n: mn.blanket(table(), "x0", n_jobs=n).members,
+    "mnlearn.learning.comparison.validate": lambda n: mn.validate(
         mn.NamedGraph(mn.Graph(5, [(0, 1)]), table().names), table(), n_triplets=50, n_jobs=n
     ),
     "mnlearn.learning.comparison.compare": lambda n: [
@@ -122,7 +122,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "mnlearn.simulate.catalogue.simulate": lambda n: simulate(
         "path:n=4", n_rows=40, seed=1, method="gibbs", n_jobs=n
     ).data.fingerprint(),
-    "mnlearn.simulate.gibbs.sample_gibbs": lambda n: sample_gibbs(
+    "mnlearn.distributions.sampling.sample_gibbs": lambda n: sample_gibbs(
         agreement_factors(path(4), 1.0), 40, 1, n_jobs=n
     ).tobytes(),
 }

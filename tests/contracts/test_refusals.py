@@ -21,7 +21,7 @@ from mnlearn.independence.information import GaussianInformation
 from mnlearn.protocols import SILENT, SetLevel
 from mnlearn.scores.glasso import EBICPrecision
 from mnlearn.statistics import Counts, kernels
-from mnlearn.visual.appearance import Appearance, check_appearance
+from mnlearn.visual.figure_data import Appearance, check_appearance
 
 WRONG: dict[str, Any] = {
     "none": None,

@@ -8,9 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnlearn.data.copies import copied_columns
-from mnlearn.data.dataset import Dataset
-from mnlearn.data.packing import pack
+from mnlearn.data.dataset import Dataset, copied_columns
+from mnlearn.data.pack_writer import pack
 from mnlearn.protocols.statistics import IntArray
 from mnlearn.statistics import Counts
 from mnlearn.statistics.shards import ShardedCounts

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 from data.tables import assert_same
 from mnlearn.data import Dataset, discretize, effective_rows, normal_scores, overview, read, write_data
-from mnlearn.data.copies import copied_columns
-from mnlearn.data.normal_scores import far_from_normal
+from mnlearn.data.dataset import copied_columns
 from mnlearn.data.rows import resample, split, take, without_foreign_levels
+from mnlearn.data.transforms import far_from_normal
 from mnlearn.data.writers import FrameKind, frame_of_dataset
 from mnlearn.errors import UnsuitableError
-from mnlearn.learning.inputs import decide_transform, transformed
-from mnlearn.statistics.diagnostics import oddities
+from mnlearn.learning.inputs import decide_transform, oddities, transformed
 
 NAN = float("nan")
 

@@ -16,7 +16,8 @@ import pytest
 
 import mnlearn as mn
 from data.tables import assert_same
-from mnlearn.data import Dataset, lazy_tables, overview, pack, read
+from mnlearn.data import Dataset, overview, pack, read
+from mnlearn.data import parquet as lazy_tables
 from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.protocols import SILENT
 

@@ -13,7 +13,7 @@ from scipy.stats import expon, norm, rankdata, t
 
 import mnlearn as mn
 from mnlearn.data import Dataset, normal_scores
-from mnlearn.data.normal_scores import LEAST_ROWS, far_from_normal, log_p_normal
+from mnlearn.data.transforms import LEAST_ROWS, far_from_normal, log_p_normal
 
 MARGINS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "cubed": lambda g: g**3,

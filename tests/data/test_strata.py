@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnlearn.data import Dataset, read
-from mnlearn.data.strata import covariate_strata, regroup
+from mnlearn.data.rows import covariate_strata, regroup
 
 
 @given(st.data(), st.booleans(), st.integers(0, 2**32))

@@ -18,9 +18,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mnlearn.data import coding, overview, read
+from mnlearn.data import columns as coding
+from mnlearn.data import overview, read
 from mnlearn.data.options import DOUBTFUL, NOT_A_NUMBER
-from mnlearn.data.whole_numbers import SOME
+from mnlearn.data.variable import SOME
 from mnlearn.errors import MnlearnError
 
 from references.coding import distinct_values

@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mnlearn.data import overview, pack, read
-from mnlearn.data.whole_numbers import are_many
+from mnlearn.data.variable import are_many
 from mnlearn.errors import DataError
 
 NAN = float("nan")

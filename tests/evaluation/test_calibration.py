@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnlearn.errors import InputError
-from mnlearn.evaluation.calibration import LIMITS, bins, plot_reliability, reliability
+from mnlearn.evaluation.metrics import LIMITS, bins, plot_reliability, reliability
 from mnlearn.graphs import random_graph
 
 

@@ -38,7 +38,7 @@ from mnlearn.evaluation import (
     total_irregularity,
     weighted_tests,
 )
-from mnlearn.evaluation.triplets import count_agreements
+from mnlearn.evaluation.subgraphs import count_agreements
 from mnlearn.graphs import Graph, NamedGraph, cycle, path, random_graph, star
 from mnlearn.independence import ChiSquare, SeparationOracle
 from mnlearn.protocols import Question

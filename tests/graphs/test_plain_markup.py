@@ -17,12 +17,14 @@ from mnlearn.graphs.markup import (
     parse_dot,
     parse_gml,
     parse_graphml,
+    read_plain_dot,
+    read_plain_gml,
+    read_plain_graphml,
     render_dot,
     render_gml,
     render_graphml,
 )
 from mnlearn.graphs.named import EdgeNumbers, graph_of_ends
-from mnlearn.graphs.plain_markup import read_plain_dot, read_plain_gml, read_plain_graphml
 
 PLAIN = NamedGraph(
     Graph(4, [(0, 1), (1, 2)]), ('a "b"', "c & <d>", "é", "back\\slash"), {(0, 1): {"weight": -1.5, "support": 1e-300}}

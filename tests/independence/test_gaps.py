@@ -24,7 +24,7 @@ from mnlearn.independence import (
 from mnlearn.independence.information import CountedInformation, GaussianInformation
 from mnlearn.protocols import VarSet
 from mnlearn.statistics import Counts, Moments
-from mnlearn.statistics.testwise_moments import TestwiseMoments
+from mnlearn.statistics.moments import TestwiseMoments
 
 from references import counts as reference
 from references.gaps import question, with_gaps

@@ -19,7 +19,7 @@ from mnlearn.data.rows import take
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs.graph import Graph
 from mnlearn.independence import ChiSquare, MixedTest
-from mnlearn.independence._tails import log_chi2_sf
+from mnlearn.independence.base import log_chi2_sf
 from mnlearn.simulate import Margin, mixed_network, random_gaps
 from mnlearn.statistics import Counts, MixedLikelihoods, Moments
 

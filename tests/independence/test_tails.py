@@ -10,7 +10,7 @@ from mpmath import mp, mpf
 from scipy.special import chdtri
 
 from mnlearn.errors import InputError
-from mnlearn.independence._tails import log1mexp, log_chi2_sf, log_two_sided_normal
+from mnlearn.independence.base import log1mexp, log_chi2_sf, log_two_sided_normal
 from profiles import few
 
 DOFS = [0.3, 1, 2, 3, 7, 10, 39, 40, 41, 100, 999, 12_345, 200_000, 1_000_000]

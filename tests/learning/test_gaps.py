@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
-from mnlearn.algorithms import PC, GSMNStar, _candidate_pairs
+from mnlearn.algorithms import PC, GSMNStar
+from mnlearn.algorithms.sep import blankets as _candidate_pairs
 from mnlearn.data import Dataset
 from mnlearn.errors import DataError, UnsuitableError
 from mnlearn.independence import BayesianTest, ChiSquare, GTest, PartialCorrelation
@@ -20,8 +21,9 @@ from mnlearn.learning.registry import METHODS, SCORES
 from mnlearn.regression.weights import edge_weights
 from mnlearn.scores import MPL, PIC, Entropy, ExtendedBIC, L1Logistic
 from mnlearn.scores.gaussian_evidence import GaussianEvidence
-from mnlearn.statistics import Counts, Moments, Shard, ShardedCounts, kernels, workers
-from mnlearn.statistics.testwise_moments import TestwiseMoments
+from mnlearn.statistics import Counts, Moments, Shard, ShardedCounts, kernels
+from mnlearn.statistics import shards as workers
+from mnlearn.statistics.moments import TestwiseMoments
 
 from references.gaps import TwinTest, complete_rows, with_gaps
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
-from mnlearn.algorithms import SeparatorEvidence, _candidate_pairs
+from mnlearn.algorithms import SeparatorEvidence
+from mnlearn.algorithms.sep import blankets as _candidate_pairs
 from mnlearn.algorithms.sep import blankets as evidence_blankets
 from mnlearn.learning import METHODS, SCORES, TESTS, learn, method_settings
 from mnlearn.protocols import Question

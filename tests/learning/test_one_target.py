@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
-from mnlearn.algorithms import GSMN, HHCMN, GSMNStar, SeparatorEvidence, _candidate_pairs, one_target
+from mnlearn.algorithms import GSMN, HHCMN, GSMNStar, SeparatorEvidence, one_target
 from mnlearn.algorithms.one_target import evidence_target, grow_shrink_target, hiton_target
+from mnlearn.algorithms.sep import blankets as _candidate_pairs
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.graphs import cycle, random_graph
 from mnlearn.independence import SeparationOracle

@@ -60,7 +60,7 @@ def test_resumed_screens_are_the_same(
     continuous: bool, after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(screening, "PAIRS_BETWEEN_LOOKS", 64)
-    monkeypatch.setattr("mnlearn.statistics.correlation_screen._BLOCK_VALUES", 1)
+    monkeypatch.setattr("mnlearn.statistics.screens._BLOCK_VALUES", 1)
     monkeypatch.setattr(StoredLists, "PAIRS_A_PART", 1)
     data: dict[str, Any] = columns(n=200)
     if continuous:

@@ -11,14 +11,13 @@ import pytest
 
 import mnlearn as mn
 from mnlearn import DataError, Dataset, FileError, Graph, InputError, UnknownNameError, UnsuitableError
-from mnlearn.data._checks import code_type
+from mnlearn.data.dataset import code_type
 from mnlearn.graphs import path
 from mnlearn.model import FitReport, MixedModel, fitting, load_model, mixed, mixed_network
-from mnlearn.model.mixed_fit import normalisable
+from mnlearn.model.fitting import normalisable
 from mnlearn.model.mixed_network import MixedNetwork
 from mnlearn.model.predictions import predictions
-from mnlearn.regression.features import Features, contrasts
-from mnlearn.statistics.feature_columns import Interactions
+from mnlearn.regression.features import Features, Interactions, contrasts
 
 from references import mixed as slow
 

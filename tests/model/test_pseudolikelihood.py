@@ -14,7 +14,7 @@ from mnlearn import Dataset, Graph, InputError, UnknownNameError, UnsuitableErro
 from mnlearn.distributions.gaussian import continuous_dataset
 from mnlearn.graphs import grid
 from mnlearn.model import fit_pseudolikelihood
-from mnlearn.model._configurations import all_cliques
+from mnlearn.model.canonical import all_cliques
 from mnlearn.model.pseudolikelihood import PseudoLikelihood, _Layout
 from mnlearn.simulate import Factor, FactorNetwork, sample, uniform_factors
 

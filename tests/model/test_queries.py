@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
+from mnlearn.distributions.elimination import Query
 from mnlearn.errors import DataError, InputError, MissingDependencyError, UnknownNameError
 from mnlearn.graphs import cycle, grid, path, random_graph
 from mnlearn.model import DiscreteModel, FitReport, GaussianModel, MostProbable, fit, predictions
-from mnlearn.model.inference import Query
 from mnlearn.simulate import agreement_factors, equal_partial_correlations, sparse_gaussian, uniform_factors
 
 NAMES = ("a", "b", "c", "d")

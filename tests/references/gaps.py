@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data._checks import code_type
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, code_type
 from mnlearn.protocols import BaseTest, Indices, VarSet, Verdict, Verdicts
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.regression.features import Features
-from mnlearn.statistics.feature_columns import Interactions
+from mnlearn.regression.features import Features, Interactions
 
 Row = Sequence[float | None]  # codes and standardised numbers; None where a value is missing
 

@@ -7,9 +7,9 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._ties import first_best
 from mnlearn.algorithms.sep.phase import MOST_FLIPS_OF_A_PAIR, SeparatorPhase
 from mnlearn.graphs import Graph
+from mnlearn.numbers import first_best
 from mnlearn.protocols import BoolArray
 
 

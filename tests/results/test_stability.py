@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
+from mnlearn.analysis.samples import SampledWeights
 from mnlearn.analysis.stability import DROPPED, Stability
 from mnlearn.errors import FileError, InputError, MnlearnError, UnknownNameError
 from mnlearn.evaluation.centrality import centralities
 from mnlearn.graphs.graph import Graph
 from mnlearn.regression.weights import edge_weights
-from mnlearn.results.weight_samples import SampledWeights
 from mnlearn.simulate import example
 from monitors import Stopping
 
@@ -220,7 +220,7 @@ def test_a_network_without_data_says_how_to_attach_them(learned: mn.Learned, tmp
 
 
 def test_pairs_are_those_of_any_sample() -> None:
-    from mnlearn.results.weight_samples import _together
+    from mnlearn.analysis.samples import _together
 
     found = _together((((0, 1),), [0.5]), [(((0, 1),), [0.4]), (((0, 1), (1, 2)), [0.6, -0.2])], 2)
     assert isinstance(found, SampledWeights)
@@ -231,7 +231,7 @@ def test_pairs_are_those_of_any_sample() -> None:
 
 
 def test_weighted_rows_are_dropped_as_rows_and_keep_their_weights() -> None:
-    from mnlearn.data.weights import weighted_rows
+    from mnlearn.data.rows import weighted_rows
 
     weights = np.random.default_rng(1).uniform(0.2, 3.0, 400)
     learned = mn.learn({**table(), "w": weights}, transform=None, weights="w", n_jobs=1)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from mnlearn.algorithms import _candidate_pairs
 from mnlearn.algorithms.sep import SeparatorEvidence
+from mnlearn.algorithms.sep import blankets as _candidate_pairs
 from mnlearn.data import Dataset, read
 from mnlearn.distributions.gaussian import GaussianNetwork, equal_partial_correlations, sparse_gaussian
 from mnlearn.errors import InputError, UnsuitableError

@@ -16,7 +16,7 @@ from mnlearn.data import Dataset
 from mnlearn.errors import UnsuitableError
 from mnlearn.graphs import grid, hubs
 from mnlearn.graphs.graph import Graph
-from mnlearn.scores.mixed_evidence import MixedEvidence
+from mnlearn.scores.evidence import MixedEvidence
 from mnlearn.simulate import Margin, mixed_network, ordinal_field, random_gaps, spread_margins
 
 from references import mixed_evidence as slow

@@ -15,7 +15,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnknownNameError, UnsuitableError
 from mnlearn.graphs import Graph, star
 from mnlearn.scores import MPL, PIC
-from mnlearn.scores.pic import observed_cards
+from mnlearn.scores.mpl import observed_cards
 from mnlearn.statistics import Counts, Moments
 
 from references import counts as reference

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mnlearn.distributions.sampling import effective_size, split_r_hat
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, grid
 from mnlearn.protocols import FloatArray
 from mnlearn.simulate import GibbsPlan, ising, judge_chains, sample
-from mnlearn.simulate.gibbs import effective_size, split_r_hat
 
 
 def autoregressive(rho: float, n_chains: int, n_draws: int, seed: int) -> FloatArray:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from mnlearn import _core
+from mnlearn.distributions import sampling as gibbs_module
 from mnlearn.distributions.elimination import largest_table
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, cycle, erdos_renyi, grid, path, random_graph, random_tree, star
@@ -32,7 +33,6 @@ from mnlearn.simulate import (
     uniform_factors,
     with_log_odds,
 )
-from mnlearn.simulate import gibbs as gibbs_module
 
 from references import sampling as slow
 

@@ -17,7 +17,7 @@ from mnlearn.algorithms import HHCMN, PC
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.independence import PartialCorrelation
-from mnlearn.independence._tails import log_two_sided_normal
+from mnlearn.independence.base import log_two_sided_normal
 from mnlearn.protocols import Result, SetLevel
 from mnlearn.statistics import Moments
 from mnlearn.statistics.kernels import fisher_tails

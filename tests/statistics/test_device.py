@@ -20,11 +20,9 @@ from mnlearn.errors import DeviceError, InputError, MissingDependencyError, Unsu
 from mnlearn.scores import MPL, PIC
 from mnlearn.statistics import Counts, kernels
 from mnlearn.statistics import gpu as device_counts
-from mnlearn.statistics.device_growth import improving
-from mnlearn.statistics.device_samples import row_numbers, row_weights
-from mnlearn.statistics.gpu import DeviceCounts, bands, state_0_planes
+from mnlearn.statistics.gpu import DeviceCounts, bands, row_numbers, row_weights, state_0_planes
 from mnlearn.statistics.gpu_device import DeviceBits, device_errors, open_device
-from mnlearn.statistics.gpu_pairs import PairFilter, pair_cells, weighted_cells
+from mnlearn.statistics.gpu_pairs import PairFilter, improving, pair_cells, weighted_cells
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: make test-device")
 torch.set_num_threads(1)  # the tests run in a process for every core
@@ -294,7 +292,7 @@ def test_continuous_variables_and_a_client_are_refused() -> None:
 @pytest.mark.parametrize("ahead", [True, False])
 def test_samples_give_the_same_frequencies(sampling: Any, ahead: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not ahead:
-        monkeypatch.setattr("mnlearn.statistics.device_samples._MOST_OF_ONE", 0)
+        monkeypatch.setattr("mnlearn.statistics.gpu._MOST_OF_ONE", 0)
     learned = mn.learn({f"v{k}": column for k, column in enumerate(codes(12, 200, 3))}, "pc")
     plain, found = (learned.bootstrap(6, sampling=sampling, n_jobs=1, device=device) for device in (None, "cpu"))
     assert found.frequencies == plain.frequencies

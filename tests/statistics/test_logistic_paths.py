@@ -10,7 +10,7 @@ from mnlearn.errors import InputError
 from mnlearn.graphs import random_graph
 from mnlearn.simulate import sample, uniform_factors
 from mnlearn.statistics.kernels import supported_code_paths
-from mnlearn.statistics.logistic_paths import RIDGE, BinaryColumns, LogisticPath, fit_logistic
+from mnlearn.statistics.paths import RIDGE, BinaryColumns, LogisticPath, fit_logistic
 
 Bits = NDArray[np.bool_]
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn import Dataset
-from mnlearn.data._checks import code_type
+from mnlearn.data.dataset import code_type
 from mnlearn.data.rows import take
 from mnlearn.regression.features import contrasts, features_of
 from mnlearn.regression.joint import MixedPseudoLikelihood, fit_interactions

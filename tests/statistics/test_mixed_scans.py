@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mnlearn import _core
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
-from mnlearn.statistics.mixed_scans import MixedScans
+from mnlearn.statistics.evidence import MixedScans
 
 QUESTIONS = ("local", "estimates", "additions", "leaders", "pairs", "removals")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mnlearn.data import read
-from mnlearn.statistics.diagnostics import oddities
+from mnlearn.learning.inputs import oddities
 
 A, B, C = np.random.default_rng(1).standard_normal((3, 50))
 

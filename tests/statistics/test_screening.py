@@ -15,8 +15,16 @@ from mnlearn import _core
 from mnlearn.data import Dataset, pack, read
 from mnlearn.errors import InputError, MnlearnError
 from mnlearn.statistics import Counts, Moments, ShardedCounts, TestwiseMoments
-from mnlearn.statistics.correlation_screen import CorrelationScreen, correlation_evidence, least_correlation
-from mnlearn.statistics.screens import BlockScreen, ScreenRule, StrongestPartners, chi_square_quantile, run
+from mnlearn.statistics.screens import (
+    BlockScreen,
+    CorrelationScreen,
+    ScreenRule,
+    StrongestPartners,
+    chi_square_quantile,
+    correlation_evidence,
+    least_correlation,
+    run,
+)
 
 from references import screening as twin
 
@@ -323,7 +331,7 @@ def continuous(n: int, n_rows: int, seed: int = 0, repeats: np.ndarray | None = 
 @pytest.mark.parametrize("statistic", ["g2", "x2", "mi"])
 @pytest.mark.parametrize("block", [1 << 8, 1 << 22])
 def test_correlations_are_those_of_the_rows(statistic: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnlearn.statistics.correlation_screen._BLOCK_VALUES", block)
+    monkeypatch.setattr("mnlearn.statistics.screens._BLOCK_VALUES", block)
     data = continuous(50, 40)
     found = as_dict(Moments(data).screen(k=4, statistic=statistic))  # type: ignore[arg-type]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -339,9 +347,9 @@ def test_correlations_are_those_of_the_rows(statistic: str, block: int, monkeypa
 def test_blocks_change_no_bit_of_correlations(monkeypatch: pytest.MonkeyPatch) -> None:
     data, rule = continuous(70, 33, repeats=np.arange(33) % 3 + 1), ScreenRule(k=3)
     want = run(CorrelationScreen(data, rule))
-    monkeypatch.setattr("mnlearn.statistics.correlation_screen._BLOCK_VALUES", 33 * 17)
+    monkeypatch.setattr("mnlearn.statistics.screens._BLOCK_VALUES", 33 * 17)
     assert_same(run(CorrelationScreen(data, rule)), want)
-    monkeypatch.setattr("mnlearn.statistics.correlation_screen._SINGLE_ROWS", 1)
+    monkeypatch.setattr("mnlearn.statistics.screens._SINGLE_ROWS", 1)
     assert_same(run(CorrelationScreen(data, rule)), want)
     assert_same(Moments(data).screen(k=3), want)
 

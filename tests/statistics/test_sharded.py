@@ -20,8 +20,9 @@ from mnlearn.errors import DataError, FileError, InputError, MnlearnError, Unsui
 from mnlearn.independence import BayesianTest, ChiSquare
 from mnlearn.parallel import cluster
 from mnlearn.scores import MPL, PIC, BJPScore, HybridEvidence, IBScore
-from mnlearn.statistics import Counts, Shard, ShardedCounts, kernels, row_shards, workers
+from mnlearn.statistics import Counts, Shard, ShardedCounts, kernels, row_shards
 from mnlearn.statistics import shards as module
+from mnlearn.statistics import shards as workers
 from mnlearn.statistics.tables import PackedTables, ShardTable, add_shard_tables
 from profiles import few
 

@@ -11,7 +11,7 @@ from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.protocols import SetLevel
 from mnlearn.statistics import Moments, kernels
-from mnlearn.statistics.testwise_moments import TestwiseMoments
+from mnlearn.statistics.moments import TestwiseMoments
 
 from references.gaps import question, with_gaps
 

@@ -13,9 +13,15 @@ from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import Result
 from mnlearn.regression.weights import EdgeWeights
 from mnlearn.results import Learned
-from mnlearn.visual.appearance import Appearance, group_numbers, label_texts
 from mnlearn.visual.drawings import edge_route, node_factors
-from mnlearn.visual.figure_data import GROUP_COLORS, NO_GROUP_COLOR, figure_data_of
+from mnlearn.visual.figure_data import (
+    GROUP_COLORS,
+    NO_GROUP_COLOR,
+    Appearance,
+    figure_data_of,
+    group_numbers,
+    label_texts,
+)
 
 NAMES = ("a1", "a2", "b1", "b2", "c")
 WEIGHTS = {(0, 1): 0.5, (1, 2): -0.3, (2, 3): 0.4, (0, 4): 0.04}

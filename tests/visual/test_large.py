@@ -18,10 +18,9 @@ from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import Result
 from mnlearn.regression.weights import EdgeWeights
 from mnlearn.results import Learned
-from mnlearn.visual import report_large
-from mnlearn.visual.large import MOST_DRAWN, hub_excerpt, is_large, outline_of, surroundings
-from mnlearn.visual.report import render_report
-from mnlearn.visual.report_large import left_out, packed_network, varints
+from mnlearn.visual import report as report_large
+from mnlearn.visual.network import MOST_DRAWN, hub_excerpt, is_large, outline_of, surroundings
+from mnlearn.visual.report import left_out, packed_network, render_report, varints
 from report_networks import HOSTILE, huge
 
 

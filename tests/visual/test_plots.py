@@ -18,8 +18,8 @@ from mnlearn.protocols import Result
 from mnlearn.regression.weights import EdgeWeights
 from mnlearn.results import Learned
 from mnlearn.visual import KINDS, draw
+from mnlearn.visual.drawings import cell_colors, cell_size, enlarged_cells
 from mnlearn.visual.figure_data import SIGN_COLORS, figure_data_of, measures, relative_strengths, shown_name
-from mnlearn.visual.heatmap import cell_colors, cell_size, enlarged_cells
 from profiles import few
 
 GRAPH = Graph(5, [(0, 1), (1, 2), (0, 2), (2, 3)])

@@ -21,7 +21,7 @@ from mnlearn.errors import FileError, MissingDependencyError
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import Result
 from mnlearn.results import Learned
-from mnlearn.simulate.example import example
+from mnlearn.simulate.catalogue import example
 from mnlearn.visual.figure_data import figure_data_of
 from mnlearn.visual.report import render_report, run_again
 from mnlearn.visual.report_text import cautions, quoted_list, summary_sentences

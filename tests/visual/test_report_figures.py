@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from mnlearn.visual import heatmap, report_figures
+from mnlearn.visual import drawings as heatmap
+from mnlearn.visual import report_figures
 from mnlearn.visual.figure_data import FigureData, figure_data_of, shown_name
-from mnlearn.visual.still import still_heatmap
+from mnlearn.visual.report_figures import still_heatmap
 from report_networks import hostile, large, ordinary
 
 from references import report_figures as reference

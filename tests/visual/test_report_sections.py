@@ -15,8 +15,7 @@ import mnlearn as mn
 from mnlearn.analysis.stability import Stability
 from mnlearn.errors import InputError, UnknownNameError
 from mnlearn.results import Learned
-from mnlearn.visual.appearance import Appearance
-from mnlearn.visual.figure_data import figure_data_of
+from mnlearn.visual.figure_data import Appearance, figure_data_of
 from mnlearn.visual.report import render_report
 from mnlearn.visual.report_sections import Computed, ReportSection
 from report_networks import HOSTILE, hostile_columns

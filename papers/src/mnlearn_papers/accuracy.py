@@ -18,7 +18,9 @@ import numpy as np
 from mnlearn.distributions.factors import (
     Factor,
     FactorNetwork,
+    PairwiseNetwork,
     agreement_factors,
+    ising,
     random_pairwise_factors,
     uniform_factors,
 )
@@ -38,7 +40,6 @@ from mnlearn.graphs.generators import (
 )
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import SILENT, Monitor
-from mnlearn.simulate.pairwise import PairwiseNetwork, ising
 from mnlearn_papers.experiment import (
     Case,
     Experiment,

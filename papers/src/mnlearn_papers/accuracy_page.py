@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from mnlearn.errors import FileError, check_name
-from mnlearn.evaluation.calibration import LIMITS, Bin, bins
+from mnlearn.evaluation.metrics import LIMITS, Bin, bins
 from mnlearn_papers.accuracy import FAMILIES
 from mnlearn_papers.experiment import Row
 

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mnlearn_papers import (
-    bjp18,
-    bjp18_networks,
-    ibmap14,
-    ibmap14_eda,
-    ibmap14_landscape,
-    jair09,
-    jair09_line22,
-    mbs09,
-    mbs09_enrichment,
-    mpl17,
-)
+from mnlearn_papers import bjp18, bjp18_networks, ibmap14, jair09, mbs09, mpl17
+from mnlearn_papers.ibmap14 import LANDSCAPE, ONEMAX, ROYAL_ROAD, SAMPLED_LANDSCAPE
+from mnlearn_papers.jair09 import LINE_22
+from mnlearn_papers.mbs09_learners import ENRICHMENT
 from mnlearn_papers.reproduction import Reproduction
 
 REPRODUCTIONS: Mapping[str, Reproduction] = {
@@ -31,17 +23,17 @@ REPRODUCTIONS: Mapping[str, Reproduction] = {
     "gsimn-figures10-11": jair09.FIGURES_10_11,
     "gsimn-figure12": jair09.FIGURE_12,
     "gsimn-figure13": jair09.FIGURE_13,
-    "gsimn-line22": jair09_line22.LINE_22,
+    "gsimn-line22": LINE_22,
     "gsimn-table1": jair09.TABLE_1,
     "ibmap-ascents": ibmap14.ASCENTS,
     "ibmap-ising": ibmap14.ISING,
-    "ibmap-landscape": ibmap14_landscape.LANDSCAPE,
-    "ibmap-landscape-sample": ibmap14_landscape.SAMPLED_LANDSCAPE,
-    "ibmap-onemax": ibmap14_eda.ONEMAX,
+    "ibmap-landscape": LANDSCAPE,
+    "ibmap-landscape-sample": SAMPLED_LANDSCAPE,
+    "ibmap-onemax": ONEMAX,
     "ibmap-random": ibmap14.RANDOM,
-    "ibmap-royalroad": ibmap14_eda.ROYAL_ROAD,
+    "ibmap-royalroad": ROYAL_ROAD,
     "ibmap-uci": ibmap14.UCI,
-    "mbs-enrichment": mbs09_enrichment.ENRICHMENT,
+    "mbs-enrichment": ENRICHMENT,
     "mbs-table1": mbs09.TABLE_1,
     "mbs-table2": mbs09.TABLE_2,
     "mbs-table3": mbs09.TABLE_3,

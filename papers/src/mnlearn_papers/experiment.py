@@ -21,15 +21,14 @@ from mnlearn import parallel
 from mnlearn.data.dataset import Dataset
 from mnlearn.distributions.bayesian import BayesianNetwork
 from mnlearn.distributions.bif import read_bif
+from mnlearn.distributions.factors import ParameterLaw, with_log_odds
 from mnlearn.distributions.sampling import sample
 from mnlearn.errors import InputError, unknown_name, whole_number
-from mnlearn.evaluation.calibration import Reliability, reliability
-from mnlearn.evaluation.metrics import Confusion, compare_edges
+from mnlearn.evaluation.metrics import Confusion, Reliability, compare_edges, reliability
 from mnlearn.files import replacing, write_errors
 from mnlearn.graphs.generators import random_graph
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import SILENT, FloatArray, Monitor
-from mnlearn.simulate.pairwise import ParameterLaw, with_log_odds
 from mnlearn_papers.journal import Journal, Record, RunKey, read_records
 
 T = TypeVar("T")

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mnlearn._validate import Seed, rng_from
 from mnlearn.algorithms.base import check_parts
 from mnlearn.algorithms.exhaustive import Exhaustive
 from mnlearn.errors import InputError, check_mapping, tuple_of, whole_number
 from mnlearn.graphs.graph import Edge, Graph, check_graph
+from mnlearn.numbers import Seed, rng_from
 from mnlearn.protocols import SILENT, FloatArray, IntArray, Monitor, Score
 
 

@@ -30,10 +30,8 @@ from mnlearn.distributions.factors import FactorNetwork, random_pairwise_factors
 from mnlearn.distributions.sampling import sample
 from mnlearn.graphs.generators import disjoint_union, grid, hubs, random_graph, star
 from mnlearn.graphs.graph import Graph
-from mnlearn.simulate.gaps import dependent_gaps, random_gaps
-from mnlearn.simulate.latent import latent_network
-from mnlearn.simulate.margins import Margin, random_thresholds, spread_margins
-from mnlearn.simulate.mixed import mixed_network, ordinal_field
+from mnlearn.simulate.margins import Margin, dependent_gaps, random_gaps, random_thresholds, spread_margins
+from mnlearn.simulate.mixed import latent_network, mixed_network, ordinal_field
 
 Rng: TypeAlias = np.random.Generator
 Rows: TypeAlias = Callable[[int, Rng], Dataset]

@@ -25,16 +25,14 @@ from mnlearn.algorithms.exhaustive import Exhaustive
 from mnlearn.algorithms.mpl import LocalSearchableScore, TwoPhase
 from mnlearn.algorithms.pc import PC
 from mnlearn.data.dataset import Dataset
-from mnlearn.distributions.factors import FactorNetwork, uniform_factors
+from mnlearn.distributions.factors import FactorNetwork, uniform_factors, with_log_odds
 from mnlearn.distributions.sampling import sample
 from mnlearn.evaluation.metrics import hamming
 from mnlearn.graphs.generators import clique_chain, cycle, disjoint_union, grid, hubs, random_graph
 from mnlearn.graphs.graph import Graph
 from mnlearn.independence.bayesian import ScoreTest
 from mnlearn.scores.logistic import L1Logistic
-from mnlearn.scores.mpl import MPL
-from mnlearn.scores.pic import PIC
-from mnlearn.simulate.pairwise import with_log_odds
+from mnlearn.scores.mpl import MPL, PIC
 from mnlearn.statistics.counts import Counts
 from mnlearn_papers.experiment import Case, Experiment, RepositoryNetwork
 from mnlearn_papers.measured import Measured, Measurement, Trial, data_files

@@ -13,7 +13,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_name
 from mnlearn.graphs.graph import Graph
 from mnlearn.learning.api import learn
-from mnlearn.learning.own_judge import ScoreLike, TestLike
+from mnlearn.learning.custom import ScoreLike, TestLike
 from mnlearn.learning.registry import METHODS
 from mnlearn.learning.spec import LearnSpec, resolve
 from mnlearn_papers.accuracy import DRAWS, FAMILIES, SIZES, Battery, Budget, Half
@@ -170,7 +170,7 @@ class ExampleSource:
     """Draw the survey that comes with the package."""
 
     def __call__(self, n_rows: int, rng: np.random.Generator) -> Case:
-        from mnlearn.simulate.example import example
+        from mnlearn.simulate.catalogue import example
 
         drawn = example(n_rows, seed=int(rng.integers(2**63)))
         return Case(Dataset.from_codes(drawn.codes, cards=[2] * len(drawn.names), names=drawn.names), drawn.graph)

@@ -14,8 +14,8 @@ from pathlib import Path
 from mnlearn.errors import FileError, InputError, check_name
 from mnlearn.files import replacing, write_errors
 from mnlearn_papers import learners, learners_page
+from mnlearn_papers.campaign import as_figures, costs
 from mnlearn_papers.catalogue import REPRODUCTIONS
-from mnlearn_papers.costs import as_figures, costs
 from mnlearn_papers.page import fill_page
 from mnlearn_papers.reproduction import Comparison
 from mnlearn_papers.reproduction_page import overview_figures

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from mnlearn_papers.campaign import as_figures, costs, estimate
 from mnlearn_papers.catalogue import REPRODUCTIONS
-from mnlearn_papers.costs import as_figures, costs, estimate
 from mnlearn_papers.experiment import RunCell
 from mnlearn_papers.reproduction import Request
 

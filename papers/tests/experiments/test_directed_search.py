@@ -11,8 +11,7 @@ from mnlearn.errors import InputError
 from mnlearn.scores import ExtendedBIC
 from mnlearn.scores.lasso import EBICLasso
 from mnlearn.statistics import Moments
-from mnlearn_papers.directed import DirectedNetwork
-from mnlearn_papers.directed_search import climb_directed, score_directed, search_orders, sparse_candidate
+from mnlearn_papers.directed import DirectedNetwork, climb_directed, score_directed, search_orders, sparse_candidate
 
 TRUTH = DirectedNetwork(6, ((0, 2), (1, 2), (2, 3), (3, 4)))  # a child with two parents, a tail, and one alone
 

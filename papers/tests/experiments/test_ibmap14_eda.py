@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mnlearn_papers import ibmap14_eda as paper
+from mnlearn_papers import ibmap14 as paper
 from mnlearn_papers.catalogue import REPRODUCTIONS
 
 

@@ -12,7 +12,7 @@ from mnlearn.independence import BayesianTest
 from mnlearn.scores import IBScore
 from mnlearn.simulate import sample, with_log_odds
 from mnlearn.statistics import Counts
-from mnlearn_papers import ibmap14_landscape as paper
+from mnlearn_papers import ibmap14 as paper
 from mnlearn_papers.landscape import sample_landscape
 from mnlearn_papers.reproduction import Request
 

@@ -15,7 +15,7 @@ from mnlearn.independence import ChiSquare
 from mnlearn.statistics import Counts
 from mnlearn_papers import jair09 as samples
 from mnlearn_papers.experiment import RandomNetwork, generator_of
-from mnlearn_papers.jair09_line22 import LINE_22
+from mnlearn_papers.jair09 import LINE_22
 from mnlearn_papers.reproduction import Request
 from networks import DATA, needs_data
 

@@ -9,7 +9,7 @@ import pytest
 from mnlearn.algorithms.gsmn import GSMNStar
 from mnlearn.errors import FileError
 from mnlearn.evaluation.metrics import weighted_tests
-from mnlearn.evaluation.triplets import sample_triplets
+from mnlearn.evaluation.subgraphs import sample_triplets
 from mnlearn.independence import ChiSquare
 from mnlearn.statistics import Counts
 from mnlearn_papers import jair09 as uci

@@ -26,7 +26,7 @@ from mnlearn_papers import mbs09, mbs09_learners
 from mnlearn_papers.catalogue import REPRODUCTIONS
 from mnlearn_papers.experiment import generator_of
 from mnlearn_papers.journal import read_records
-from mnlearn_papers.mbs09_published import RIVALS
+from mnlearn_papers.mbs09 import RIVALS
 from mnlearn_papers.measured import Measurement
 from mnlearn_papers.reproduction import Comparison, Key, Published, Request
 

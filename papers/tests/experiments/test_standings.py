@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mnlearn.errors import FileError, UnknownNameError
-from mnlearn.evaluation.calibration import reliability
+from mnlearn.evaluation.metrics import reliability
 from mnlearn.graphs import Graph
 from mnlearn_papers.accuracy_page import Standings, page, read_errors
 from mnlearn_papers.experiment import Row

@@ -19,7 +19,7 @@ from mnlearn.scores import IBScore
 from mnlearn.statistics import Counts
 from mnlearn_papers.named import structure_learner as by_name
 from mnlearn_papers.optimize import Judged, MarkovEDA, MutualInformationStructure
-from mnlearn_papers.optimize.structures import learner_by_name
+from mnlearn_papers.optimize.eda import learner_by_name
 
 
 def mutual_information(a: np.ndarray, b: np.ndarray) -> float:

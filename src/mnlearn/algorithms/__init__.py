@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mnlearn.algorithms.aracne import ARACNE
     from mnlearn.algorithms.exhaustive import Exhaustive
-    from mnlearn.algorithms.gsimn import GSIMN
-    from mnlearn.algorithms.gsimn_fch import GSIMNFCH
+    from mnlearn.algorithms.gsimn import GSIMN, GSIMNFCH
     from mnlearn.algorithms.gsmn import GSMN, GSMNStar
     from mnlearn.algorithms.hillclimb import HillClimb
     from mnlearn.algorithms.hiton import HHCMN
@@ -42,7 +41,6 @@ if not TYPE_CHECKING:
         "aracne",
         "exhaustive",
         "gsimn",
-        "gsimn_fch",
         "gsmn",
         "hillclimb",
         "hiton",

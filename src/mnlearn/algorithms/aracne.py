@@ -18,14 +18,13 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mnlearn._ties import ABSOLUTE
-from mnlearn._ties import tolerance as tie_tolerance
 from mnlearn.algorithms.base import STOPPED, Constraints, check_parts
 from mnlearn.algorithms.screening import CandidateRule, check_rule, first_candidates, stated
 from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.graphs.candidates import Candidates, keys_of
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.numbers import log
+from mnlearn.numbers import ABSOLUTE, log
+from mnlearn.numbers import tolerance as tie_tolerance
 from mnlearn.protocols import (
     SILENT,
     BoolArray,

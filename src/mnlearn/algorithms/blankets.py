@@ -15,9 +15,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._marginals import Marginals
 from mnlearn.algorithms.base import check_cancelled, ordered
-from mnlearn.algorithms.counted import AHEAD, FIRST_BLOCK, CountedTest
+from mnlearn.algorithms.counted import AHEAD, FIRST_BLOCK, CountedTest, Marginals
 from mnlearn.graphs.candidates import Candidates
 from mnlearn.graphs.graph import Graph
 from mnlearn.protocols import (

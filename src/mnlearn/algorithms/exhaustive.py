@@ -18,12 +18,11 @@ from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
-from mnlearn._ties import preferred, tolerance
 from mnlearn.algorithms.base import Cancelled, Constraints, check_cancelled, check_parts, check_variables, ordered
 from mnlearn.algorithms.screening import CandidateRule, check_rule, first_candidates, stated
 from mnlearn.errors import InputError, UnsuitableError, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.numbers import exp, log
+from mnlearn.numbers import exp, log, preferred, tolerance
 from mnlearn.protocols import (
     SILENT,
     BoolArray,

@@ -19,10 +19,9 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._marginals import Marginals
 from mnlearn.algorithms.base import STOPPED
 from mnlearn.algorithms.blankets import MARGINAL, PROPAGATION, CountedBlanketTest, GrowShrinkTest, Propagated, union
-from mnlearn.algorithms.counted import AHEAD, check_ahead
+from mnlearn.algorithms.counted import AHEAD, Marginals, check_ahead
 from mnlearn.algorithms.screening import (
     CandidateRule,
     Screening,

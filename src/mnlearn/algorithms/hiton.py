@@ -16,11 +16,11 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms._marginals import Marginals
 from mnlearn.algorithms.base import STOPPED, Cancelled, edges_of_neighborhoods
 from mnlearn.algorithms.counted import (
     AHEAD,
     CountedTest,
+    Marginals,
     check_ahead,
     check_max_conditioning,
     subset_walk,

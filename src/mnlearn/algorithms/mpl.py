@@ -14,17 +14,14 @@ from dataclasses import dataclass, fields
 from time import perf_counter
 from typing import Literal, Protocol, get_args
 
-from mnlearn.algorithms._edge_flips import FlipRules, flip_edges, flip_edges_natively
-from mnlearn.algorithms._screened_blankets import ScreenedBlankets, check_screened
 from mnlearn.algorithms.base import Constraints, check_monitor, check_parts
-from mnlearn.algorithms.climbs import BlanketPhase, NativePhaseOne, PhaseOne
-from mnlearn.algorithms.screening import Screening
+from mnlearn.algorithms.climbs import BlanketPhase, FlipRules, NativePhaseOne, PhaseOne, flip_edges, flip_edges_natively
+from mnlearn.algorithms.screening import ScreenedBlankets, Screening, check_screened
 from mnlearn.errors import InputError, UnsuitableError, check_name, whole_number
-from mnlearn.graphs.candidates import Candidates, Keys
+from mnlearn.graphs.candidates import Candidates, Keys, both_ends, edge_keys, graph_of_keys
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.graphs.variable_lists import both_ends, edge_keys, graph_of_keys
 from mnlearn.protocols import SILENT, LocalScore, Monitor, Result, SearchableScore
-from mnlearn.protocols.climbs import ClimbingScore, LocalClimbs
+from mnlearn.protocols.judges import ClimbingScore, LocalClimbs
 
 Combine = Literal["phase2", "and", "or", "conflict"]
 

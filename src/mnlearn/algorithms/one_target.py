@@ -19,8 +19,6 @@ from time import perf_counter
 
 import numpy as np
 
-from mnlearn._ties import ascending
-from mnlearn.algorithms._candidate_pairs import MOST_FOR_ALL_PAIRS, STRONGEST, highest, rescanned_pairs
 from mnlearn.algorithms.base import STOPPED, Constraints, edges_of_neighborhoods, ordered
 from mnlearn.algorithms.blankets import CountedBlanketTest, Propagated
 from mnlearn.algorithms.counted import CountedTest, subset_walk, tests_largest_sets
@@ -28,10 +26,10 @@ from mnlearn.algorithms.gsmn import GSMN, GSMNStar, grow_shrink
 from mnlearn.algorithms.hiton import HHCMN, Subsets, natively_found, parents_and_children
 from mnlearn.algorithms.screening import stated
 from mnlearn.algorithms.sep import SeparatorEvidence, with_copies
-from mnlearn.algorithms.sep.blankets import EvidenceBlankets
+from mnlearn.algorithms.sep.blankets import MOST_FOR_ALL_PAIRS, STRONGEST, EvidenceBlankets, highest, rescanned_pairs
 from mnlearn.algorithms.sep.phase import price
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.numbers import log
+from mnlearn.numbers import ascending, log
 from mnlearn.protocols import SILENT, EvidenceScore, FittedPrior, IndependenceTest, Monitor, Result
 
 ALL_ARE_NEAR = 60  # up to so many variables all of them are chosen, and the blanket is that of the whole network

@@ -17,11 +17,11 @@ from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Literal, get_args
 
-from mnlearn._ties import exceeds
 from mnlearn.algorithms.base import Constraints, check_parts, edges_of_neighborhoods
 from mnlearn.algorithms.screening import CandidateRule, check_rule, closed_candidates, stated
 from mnlearn.errors import UnsuitableError, check_name, whole_number
 from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.numbers import exceeds
 from mnlearn.protocols import (
     SILENT,
     BatchedNeighborhoods,

@@ -13,10 +13,5 @@ __all__ = ["DifferenceTest", "GroupComparison", "Intervals", "Resampling", "Stab
 if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
-    _MODULES = (
-        "intervals",
-        "groups",
-        "samples",
-        "stability",
-    )
+    _MODULES = ("intervals", "groups", "samples", "stability")
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnlearn.errors import InputError, check_listed, check_name, check_number
-from mnlearn.results.difference import NetworkDifference
 from mnlearn.results.edges import Frame, frame_of, printable
 from mnlearn.results.learned import Learned
+from mnlearn.results.summary import NetworkDifference
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

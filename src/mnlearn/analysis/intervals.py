@@ -18,19 +18,19 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from mnlearn.analysis.samples import Draw, SampledWeights, check_sampling, sampled_weights
 from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.evaluation.centrality import CENTRALITIES, centralities
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import SILENT, FloatArray, Monitor
 from mnlearn.results.edges import Frame, frame_of, printable
 from mnlearn.results.measures import group_labels, numbered_groups
-from mnlearn.results.weight_samples import Draw, SampledWeights, check_sampling, sampled_weights
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from mnlearn.results.learned import Learned
-    from mnlearn.visual.appearance import Groups
+    from mnlearn.visual.figure_data import Groups
 
 IntervalSampling: TypeAlias = Literal["bootstrap", "halves"]
 INTERVAL_PICTURES = ("edges", "differences", *CENTRALITIES)

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mnlearn.analysis.samples import Draw, SampledWeights, check_sampling, sampled_weights
 from mnlearn.errors import InputError, is_number
 from mnlearn.evaluation.centrality import CENTRALITIES, centralities
 from mnlearn.protocols import SILENT, FloatArray, Monitor
 from mnlearn.results.edges import Frame, frame_of
 from mnlearn.results.measures import group_labels, numbered_groups
-from mnlearn.results.weight_samples import Draw, SampledWeights, check_sampling, sampled_weights
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from mnlearn.results.learned import Learned
-    from mnlearn.visual.appearance import Groups
+    from mnlearn.visual.figure_data import Groups
 
 DROPPED = tuple(k / 100 for k in range(10, 80, 5))  # shares of the rows
 _CERTAIN = 0.95  # share of the samples

@@ -36,11 +36,11 @@ def _help(command: Callable[..., None]) -> dict[str, Any]:
 _COMMANDS = {
     "learn": "learn.learn_command",
     "blanket": "targets.blanket_command",
-    "screen": "screen.screen_command",
+    "screen": "targets.screen_command",
     "report": "report.report_command",
     "plot": "report.plot_command",
     "why": "report.why_command",
-    "predictability": "predictability.predictability_command",
+    "predictability": "describe.predictability_command",
     "centrality": "describe.centrality_command",
     "stability": "describe.stability_command",
     "test": "judge.independence_command",

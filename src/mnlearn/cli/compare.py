@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn.cli import options
-from mnlearn.cli.candidates import CandidateOptions
 from mnlearn.cli.config import Config
-from mnlearn.cli.console import exit_interrupted, note, progress_monitor, say, show, simple_table
-from mnlearn.cli.files import reads, writes
+from mnlearn.cli.console import exit_interrupted, note, progress_monitor, reads, say, show, simple_table, writes
 from mnlearn.cli.learn import check_picture
-from mnlearn.cli.options import ClusterOptions, InputOptions, JudgeOptions, LearnOptions, OutputOptions, option
+from mnlearn.cli.options import (
+    CandidateOptions,
+    ClusterOptions,
+    InputOptions,
+    JudgeOptions,
+    LearnOptions,
+    OutputOptions,
+    option,
+)
 from mnlearn.errors import MnlearnError
 
 if TYPE_CHECKING:

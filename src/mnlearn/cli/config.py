@@ -21,7 +21,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mnlearn.cli.files import reads, writes
+from mnlearn.cli.console import reads, writes
 from mnlearn.cli.options import option, setting_value
 from mnlearn.errors import FileError, InputError, read_bytes, unknown_name
 

@@ -14,12 +14,13 @@ from mnlearn.cli.console import (
     name_options,
     note,
     progress_monitor,
+    reads,
     say,
     show,
     simple_table,
     with_noun,
+    writes,
 )
-from mnlearn.cli.files import reads, writes
 from mnlearn.cli.options import OutputOptions, ReadingOptions, argument, drop_none, flag, option
 from mnlearn.errors import MnlearnError
 
@@ -64,8 +65,7 @@ def info_command(
       mnlearn info patients.csv --missing-value '?' --nominal ward
       mnlearn info genes.parquet --all
     """
-    from mnlearn.data.missingness import missingness
-    from mnlearn.data.overviews import overview
+    from mnlearn.data.overviews import missingness, overview
     from mnlearn.data.readers import read
 
     read_options = reading.keywords() | drop_none(columns=column or None)

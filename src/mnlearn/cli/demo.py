@@ -8,9 +8,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from mnlearn.cli.console import probability, say, show, simple_table, with_noun
+from mnlearn.cli.console import probability, say, show, simple_table, with_noun, writes_into
 from mnlearn.cli.data import lay_out_overview
-from mnlearn.cli.files import writes_into
 from mnlearn.cli.options import OutputOptions, option
 from mnlearn.errors import FileError
 from mnlearn.files import replacing
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from mnlearn.graphs.graph import Edge
     from mnlearn.learning.tests import TestResult
     from mnlearn.results.learned import Learned
-    from mnlearn.simulate.example import Example
+    from mnlearn.simulate.catalogue import Example
 
 METHOD = "sep"
 PAIRS_SHOWN = 15
@@ -58,7 +57,7 @@ def demo_command(
     from mnlearn.data.readers import read
     from mnlearn.learning.api import learn
     from mnlearn.learning.tests import dependences
-    from mnlearn.simulate.example import example
+    from mnlearn.simulate.catalogue import example
 
     survey = example(rows, seed)
     _check_own(out, survey.names)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn.cli import options
-from mnlearn.cli.console import escaped, note, say, show, simple_table, with_noun
-from mnlearn.cli.files import check_output, reads, writes
+from mnlearn.cli.console import check_output, escaped, note, reads, say, show, simple_table, with_noun, writes
 from mnlearn.cli.options import InputOptions, OptionGroup, OutputOptions, argument, drop_none, flag, option
 from mnlearn.errors import InputError, check_name
 from mnlearn.files import check_outputs
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from mnlearn.evaluation.metrics import Evaluation
     from mnlearn.graphs.named import NamedGraph
-    from mnlearn.learning.validation import SizeAccuracy, Validation
+    from mnlearn.learning.comparison import SizeAccuracy, Validation
     from mnlearn.simulate.catalogue import Simulated
 
     Entry: TypeAlias = tuple[str, str, Mapping[str, Any]]
@@ -264,9 +263,9 @@ def simulate_command(
       mnlearn simulate tree:n=30 --distribution mixed --gaps mcar:share=0.1 --out mixed.parquet
     """
     from mnlearn.data.writers import write_data
+    from mnlearn.distributions.sampling import GibbsPlan
     from mnlearn.graphs.formats import carries_numbers, write_graph
     from mnlearn.simulate.catalogue import simulate
-    from mnlearn.simulate.gibbs import GibbsPlan
 
     if list_:
         _list_networks(output)

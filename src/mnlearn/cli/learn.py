@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mnlearn.cli import options
-from mnlearn.cli.candidates import CandidateOptions
 from mnlearn.cli.config import Config, SaveConfig, save_config
 from mnlearn.cli.console import (
     escaped,
@@ -23,9 +22,19 @@ from mnlearn.cli.console import (
     show_rows,
     simple_table,
     with_noun,
+    writes,
+    writes_into,
 )
-from mnlearn.cli.files import writes, writes_into
-from mnlearn.cli.options import ClusterOptions, LearnOptions, OptionGroup, OutputOptions, TestOptions, flag, option
+from mnlearn.cli.options import (
+    CandidateOptions,
+    ClusterOptions,
+    LearnOptions,
+    OptionGroup,
+    OutputOptions,
+    TestOptions,
+    flag,
+    option,
+)
 from mnlearn.errors import FileError, InputError, MnlearnError, whole_number
 
 if TYPE_CHECKING:

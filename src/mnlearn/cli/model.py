@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn.cli import options
-from mnlearn.cli.console import escaped, note, say, show_rows, simple_table, with_noun
-from mnlearn.cli.files import reads, writes, writes_into
+from mnlearn.cli.console import escaped, note, reads, say, show_rows, simple_table, with_noun, writes, writes_into
 from mnlearn.cli.graph import SampleOptions
 from mnlearn.cli.options import InputOptions, NewRowOptions, OutputOptions, argument, flag, option
 from mnlearn.errors import InputError, MnlearnWarning, whole_number
@@ -230,9 +229,9 @@ def sample_command(model: ModelFolder, *, sampling: SampleOptions, output: Outpu
 
 def _draw(model: MarkovModel, sampling: SampleOptions) -> Dataset:
     """Return the rows; raise InputError if a Gaussian model gets options of chains."""
+    from mnlearn.distributions.sampling import GibbsPlan
     from mnlearn.model.discrete import DiscreteModel
     from mnlearn.model.mixed import MixedModel
-    from mnlearn.simulate.gibbs import GibbsPlan
 
     sampler: Any = sampling.method
     chains = sampling.chain_settings()

@@ -2,6 +2,8 @@
 
 A group is a dataclass whose fields are options. A command takes groups as arguments; `expand_groups` makes of it the
 function that typer needs, with one argument for each option.
+
+Options that choose the pairs of variables that may be edges.
 """
 
 from __future__ import annotations
@@ -19,9 +21,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from mnlearn.cli.console import show_json
-from mnlearn.cli.files import check_files, file_uses, reads
-from mnlearn.errors import InputError
+from mnlearn.cli.console import check_files, file_uses, reads, show_json
+from mnlearn.errors import InputError, check_file
 
 if TYPE_CHECKING:
     from mnlearn.data.readers import SourceWithOptions
@@ -465,3 +466,43 @@ def declared_levels(texts: list[str] | None) -> dict[str, list[str]] | None:
             raise InputError(f"--levels must have the form COL=A,B; got {text!r}. Separate the states by commas.")
         found[name] = labels
     return found or None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateOptions(OptionGroup):
+    """Candidates of a search among many variables."""
+
+    candidates: Annotated[
+        str | None,
+        reads(
+            option(
+                "screen|all|FILE",
+                "Pairs that may be edges: the strongest of each variable and those found on the way, all, or those of "
+                "a screen or graph file. All by default, and of more than 5000 variables a screen.",
+            )
+        ),
+    ] = None
+    k: Annotated[
+        int | None, option("K", "--candidates screen: partners of each variable; 20 by default.", "-k", "--k")
+    ] = None
+    no_rescans: Annotated[
+        bool, flag("--no-rescans", "Screened searches do not scan all variables again: faster, finds less.")
+    ] = False
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that were given, a file as its pairs."""
+        return drop_none(candidates=_source(self.candidates), k=self.k, rescans=False if self.no_rescans else None)
+
+
+def _source(text: str | None) -> Any:
+    """Return the word, or what the file holds."""
+    if text is None or text in ("screen", "all"):
+        return text
+    from mnlearn.results.targets import MARK, Screened
+
+    with check_file("--candidates", text).open("rb") as file:
+        if file.read(len(MARK)) == MARK or Path(text).suffix == ".mns":
+            return Screened.load(text)
+    from mnlearn.graphs.formats import read_graph
+
+    return [(u, v) for u, v, _ in read_graph(text).named_edges()]

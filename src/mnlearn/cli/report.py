@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn.cli import options
 from mnlearn.cli.config import Config
-from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, say
-from mnlearn.cli.files import reads, writes
+from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, reads, say, writes
 from mnlearn.cli.learn import Bootstrap, ResampleOptions, check_picture, check_report, network_size
 from mnlearn.cli.options import JudgeOptions, LearnOptions, OutputOptions, argument, flag, option
 from mnlearn.errors import InputError, MnlearnError, check_name, unknown_name, whole_number
@@ -153,8 +152,7 @@ def plot_command(
       mnlearn plot network.json --data survey.csv --out network.png
       mnlearn plot genes.json --around BRCA1 --distance 2 --out brca1.svg
     """
-    from mnlearn.visual.large import surroundings
-    from mnlearn.visual.network import KINDS
+    from mnlearn.visual.network import KINDS, surroundings
 
     check_name("kind of picture", kind, KINDS)
     check_picture("--out", out)
@@ -202,7 +200,7 @@ class LookOptions(options.OptionGroup):
     def other(self, kind: str) -> Learned | None:
         """Return the second network, if there is one; wrong options are refused before anything is learned."""
         from mnlearn.learning import load
-        from mnlearn.visual.appearance import LAYOUTS, SIZES
+        from mnlearn.visual.figure_data import LAYOUTS, SIZES
 
         files = {"--same-layout-as": self.same_layout_as, "--side-by-side": self.side_by_side}
         files |= {"--difference": self.difference}

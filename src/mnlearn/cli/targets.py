@@ -1,17 +1,22 @@
-"""`mnlearn blanket`: the Markov blanket of one variable."""
+"""`mnlearn blanket`: the Markov blanket of one variable.
+
+`mnlearn screen`: the strongest partners of every variable, printed and written to a file.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
 from mnlearn.cli import options
-from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, say, show_rows, simple_table
-from mnlearn.cli.options import InputOptions, OutputOptions, argument, flag, option, transform_argument
+from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, say, show_rows, simple_table, writes
+from mnlearn.cli.learn import RunOptions
+from mnlearn.cli.options import ClusterOptions, InputOptions, OutputOptions, argument, flag, option, transform_argument
 
 if TYPE_CHECKING:
-    from mnlearn.results.blanket import Blanket
+    from mnlearn.results.targets import Blanket, Screened
 
-SHOWN = 10  # other variables listed without --all
+
+OTHERS_SHOWN = 10  # other variables listed without --all
 
 BlanketMethod = Annotated[
     str | None,
@@ -32,7 +37,7 @@ def blanket_command(
     reading: InputOptions,
     transform: options.Transform = None,
     jobs: options.Jobs = None,
-    all_: Annotated[bool, flag("--all", f"List all other variables weighed, not only {SHOWN}.")] = False,
+    all_: Annotated[bool, flag("--all", f"List all other variables weighed, not only {OTHERS_SHOWN}.")] = False,
     output: OutputOptions,
 ) -> None:
     """Learn the Markov blanket of one column of DATA.
@@ -62,10 +67,89 @@ def _show_blanket(found: Blanket, *, all_others: bool) -> None:
     scale = "log odds" if by_odds else "log p"
     numbers = (scale, "probability") if by_odds else (scale,)
     say(escaped(found.headline()))
-    for title, listed, limit in (("member", found.members, None), ("not a member", found.others, SHOWN)):
+    for title, listed, limit in (("member", found.members, None), ("not a member", found.others, OTHERS_SHOWN)):
         rows = []
         for one in listed:
             support = "" if one.support is None else f"{one.support:.4g}"
             rows.append((one.name, support, *([f"{one.probability:.3f}"] if by_odds else [])))
         if rows:
             show_rows(simple_table(title, *numbers, numbers=numbers), rows, limit=None if all_others else limit)
+
+
+PAIRS_SHOWN = 40  # pairs listed without --all
+
+
+def screen_command(
+    data: options.Data,
+    *,
+    k: Annotated[int | None, option("K", "Partners of each variable; 20 by default.", "-k", "--k")] = None,
+    threshold: Annotated[
+        float | None,
+        option("EVIDENCE", "Least evidence of a pair; without -k, all such pairs. 10.83 is p = 0.001 for g2 and x2."),
+    ] = None,
+    statistic: Annotated[str | None, option("g2|x2|mi", "Evidence of a pair; g2 by default.")] = None,
+    out: Annotated[str | None, writes(option("FILE", "Write the screen, for later use."))] = None,
+    all_: Annotated[bool, flag("--all", f"List all pairs, not only the first {PAIRS_SHOWN}.")] = False,
+    column: options.Columns = None,
+    reading: InputOptions,
+    transform: options.Transform = None,
+    jobs: options.Jobs = None,
+    device: options.Device = None,
+    workers: ClusterOptions,
+    long_run: RunOptions,
+    output: OutputOptions,
+) -> None:
+    """List the strongest partners of every column of DATA, by marginal evidence.
+
+    Looks at all pairs once and keeps the strongest, also of 100,000 columns. Ctrl-C stops; nothing is written then.
+
+    Examples:
+      mnlearn screen survey.csv
+      mnlearn screen genotypes.mnpack -k 20 --out screen.mns
+      mnlearn screen genotypes.mnpack --threshold 30 --statistic g2 --json
+      mnlearn screen genotypes.mnpack --out screen.mns --checkpoint run1
+    """
+    from mnlearn.learning import screen
+
+    settings = options.drop_none(threshold=threshold, statistic=statistic, columns=column, n_jobs=jobs, device=device)
+    if k is not None or threshold is not None:
+        settings["k"] = k
+    arguments = reading.arguments(**long_run.given()) | options.transform_argument(transform) | settings
+    with workers.client() as client, progress_monitor() as monitor:
+        screened = screen(data, client=client, monitor=monitor, **arguments)
+    if not screened.complete:
+        exit_interrupted("not all pairs were looked at")
+    if out is not None:
+        screened.save(out)
+    output.show(lambda: _document(screened, all_pairs=all_), lambda: _show(screened, out, all_pairs=all_))
+
+
+def _document(screened: Screened, *, all_pairs: bool) -> dict[str, object]:
+    """Return the numbers of the screen and its strongest pairs."""
+    u, v, evidence = screened.ranked(None if all_pairs else PAIRS_SHOWN)
+    pairs = zip(u.tolist(), v.tolist(), evidence.tolist(), strict=True)
+    return {
+        "variables": screened.n_variables,
+        "rows": screened.n_rows,
+        "statistic": screened.rule.statistic,
+        "k": screened.rule.k,
+        "least": screened.least,
+        "pairs": screened.n_pairs,
+        "strongest": [{"u": screened.names[a], "v": screened.names[b], "evidence": e} for a, b, e in pairs],
+    }
+
+
+def _show(screened: Screened, written: str | None, *, all_pairs: bool) -> None:
+    """Print the size of the screen and its strongest pairs."""
+    say(repr(screened)[len("<Screened ") : -1])
+    if not screened.n_pairs:
+        say("no pair has that much evidence")
+    u, v, evidence = screened.ranked()
+    limit = None if all_pairs else PAIRS_SHOWN
+    shown = zip(u[:limit].tolist(), v[:limit].tolist(), evidence[:limit].tolist(), strict=True)
+    rows = [(screened.names[a], screened.names[b], f"{e:.6g}") for a, b, e in shown]
+    show_rows(simple_table("variable", "partner", "evidence", numbers=("evidence",)), rows, limit=None)
+    if limit is not None and screened.n_pairs > limit:
+        say(f"... and {screened.n_pairs - limit:,} more (--all)")
+    if written is not None:
+        say(f"wrote {escaped(written)}")

@@ -1,13 +1,11 @@
 """Read, check and code data; discretise; describe; pack; write."""
 
 from mnlearn.data.dataset import Dataset, MissingReport
-from mnlearn.data.missingness import Missingness, missingness
-from mnlearn.data.normal_scores import normal_scores
-from mnlearn.data.overviews import Overview, overview
-from mnlearn.data.packing import pack
+from mnlearn.data.overviews import Missingness, Overview, missingness, overview
+from mnlearn.data.pack_writer import pack
 from mnlearn.data.readers import read
-from mnlearn.data.transforms import discretize
-from mnlearn.data.weights import Weighting, effective_rows
+from mnlearn.data.rows import Weighting, effective_rows
+from mnlearn.data.transforms import discretize, normal_scores
 from mnlearn.data.writers import write_data
 
 __all__ = [

@@ -1,4 +1,15 @@
-"""Data in memory: frames, Arrow tables, arrays, records. Imported on first use: it needs pyarrow and narwhals."""
+"""Data in memory: frames, Arrow tables, arrays, records. Imported on first use: it needs pyarrow and narwhals.
+
+SciPy sparse matrices of 0 and 1, read column by column: no dense copy of the matrix is made.
+
+The codes of the data set take one byte a value, where a dense matrix of numbers takes eight.
+
+Columns whose categories are in an order in their source. Imported on first use: it needs pyarrow and narwhals.
+
+A column is marked True if the source says that the order means something, as for an ordered categorical: it is ordinal.
+It is marked False if there is an order that may be one of convenience, as of an Enum of polars: it is ordinal only if
+it is declared so. None marks all other columns. Few columns have categories, so only these are looked up.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +22,13 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
-from narwhals.dependencies import (
-    get_polars,
-    is_into_dataframe,
-    is_into_series,
-    is_pandas_dataframe,
-    is_pandas_series,
-)
+from narwhals.dependencies import get_polars, is_into_dataframe, is_into_series, is_pandas_dataframe, is_pandas_series
+from numpy.typing import NDArray
 
-from mnlearn.data.category_orders import order_in_schema, order_in_types, order_of
-from mnlearn.data.coding import (
+from mnlearn.data.columns import (
     Coded,
+    ReadColumn,
+    ReadTable,
     categorical,
     code_array,
     code_batch,
@@ -31,15 +38,44 @@ from mnlearn.data.coding import (
     read_columns,
     sort_labels,
 )
-from mnlearn.data.columns import ReadColumn, ReadTable
-from mnlearn.data.lazy_tables import lazy_table
 from mnlearn.data.options import ColumnOptions, TableOptions, unfit_label
-from mnlearn.data.other_containers import check_container, unknown_container
+from mnlearn.data.parquet import lazy_table
+from mnlearn.data.readers import check_container, unknown_container
 from mnlearn.data.streams import read_lazy, read_stream
 from mnlearn.data.transposed import turned
 from mnlearn.data.typed import categories_column, is_text, object_column, whole_column
-from mnlearn.data.whole_numbers import settled_table, whole_again
+from mnlearn.data.variable import settled_table, whole_again
 from mnlearn.errors import DataError, InputError
+
+
+def order_in_schema(schema: Any, position: int) -> bool | None:
+    """Return the mark of a column of an Arrow table."""
+    field = schema.field(position)
+    if not _is_ordered(field.type):
+        return None
+    return not any(key.startswith(b"_PL_ENUM") for key in field.metadata or ())
+
+
+def order_in_types(dtypes: Sequence[Any], position: int) -> bool | None:
+    """Return the mark of a column of a frame, given the types of its columns."""
+    dtype = dtypes[position]
+    return False if isinstance(dtype, nw.Enum) else _is_ordered(dtype) or None
+
+
+def order_of(column: Any) -> bool | None:
+    """Return the mark of a column by itself."""
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        return _is_ordered(column.type) or None
+    if is_pandas_series(column):
+        return _is_ordered(column.dtype) or None
+    if isinstance(column, list | np.ndarray) or not is_into_series(column):
+        return None
+    return order_in_types([nw.from_native(column, series_only=True).dtype], 0)
+
+
+def _is_ordered(dtype: Any) -> bool:
+    """Return whether a pandas or Arrow type is that of categories in an order."""
+    return bool(getattr(getattr(dtype, "pyarrow_dtype", dtype), "ordered", False))
 
 
 def load_memory(source: object, options: TableOptions) -> ReadTable:
@@ -63,8 +99,6 @@ def _load(source: object, options: TableOptions) -> ReadTable:  # noqa: PLR0911 
     if isinstance(source, np.ndarray):
         return _load_array(source, options)
     if is_sparse(source):
-        from mnlearn.data.sparse_matrices import load_sparse
-
         return load_sparse(source, options)
     if isinstance(source, Mapping):
         return _load_columns(source, options)
@@ -457,3 +491,59 @@ def _listed(name: object, column: Any) -> Any:
     if isinstance(column, str | bytes) or values is None:
         raise InputError(f"source must map names to columns; got the single value {column!r}. Wrap it in a list.")
     return column if hasattr(column, "__len__") else list(values)
+
+
+def load_sparse(matrix: Any, options: TableOptions) -> ReadTable:
+    """Read a sparse array or matrix whose values are 0 and 1, or False and True."""
+    if len(matrix.shape) != 2:
+        raise InputError(f"source must be a 2-D matrix, one row per record; got shape {matrix.shape}. Reshape it.")
+    n_rows, n_columns = matrix.shape
+    columns = _SparseColumns(matrix)
+    names = options.names_of(n_columns)
+    code = partial(_code_columns, columns)
+    return load_columns(names, columns, options, "the sparse matrix", n_rows=n_rows, code=code)
+
+
+class _SparseColumns:
+    """The columns of a sparse matrix, each made dense when it is fetched."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.n_rows, self._n_columns = map(int, matrix.shape)
+        columns = matrix.tocsc(copy=False)
+        if not columns.has_canonical_format:
+            columns = columns.copy()  # that of the caller stays as it is
+            columns.sum_duplicates()
+        wrong = np.flatnonzero((columns.data != 0) & (columns.data != 1))
+        if wrong.size:
+            first = int(wrong[0])
+            j = int(np.searchsorted(columns.indptr, first, side="right")) - 1
+            raise DataError(
+                f"a sparse matrix must hold 0 and 1, or False and True; column {j}, data row "
+                f"{int(columns.indices[first]) + 1} holds {columns.data[first]} ({wrong.size} such values). Use "
+                "(matrix != 0) for presence, or .toarray() for values."
+            )
+        self._starts, self._rows, self._values = columns.indptr, columns.indices, columns.data != 0
+        self.labels: tuple[Any, Any] = (False, True) if columns.dtype == np.bool_ else (0, 1)
+
+    def __len__(self) -> int:
+        return self._n_columns
+
+    def __getitem__(self, j: int) -> NDArray[Any]:
+        """Return a column as integers or booleans."""
+        ones = slice(self._starts[j], self._starts[j + 1])
+        column = np.zeros(self.n_rows, dtype=np.uint8)
+        column[self._rows[ones][self._values[ones]]] = 1
+        return column.view(np.bool_) if self.labels[0] is False else column
+
+
+def _code_columns(columns: _SparseColumns, positions: Sequence[int]) -> dict[int, Coded | None]:
+    """Code columns: the values are the codes already, unless all of them are equal."""
+    coded: dict[int, Coded | None] = {}
+    for j in positions:
+        codes = columns[j].view(np.uint8)
+        n_ones = int(np.count_nonzero(codes))
+        if 0 < n_ones < len(codes):
+            coded[j] = (columns.labels, codes, None)
+        else:
+            coded[j] = ((columns.labels[1 if n_ones else 0],), np.zeros_like(codes), None)
+    return coded

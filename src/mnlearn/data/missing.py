@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._core import recode
-from mnlearn.data import _checks
 from mnlearn.data.columns import ReadColumn, ReadTable, Reason, byte_table, reason_of, too_many
-from mnlearn.data.dataset import Dataset, MissingReport, costly_columns
+from mnlearn.data.dataset import MAX_STATES, Dataset, MissingReport, check_total, code_type, costly_columns
 from mnlearn.data.options import Chunks, MissingPolicy
+from mnlearn.data.rows import Weighting, check_weights, scaled_weights
 from mnlearn.data.streams import Spool, SpooledChunks
-from mnlearn.data.weights import Weighting, check_weights, scaled_weights
-from mnlearn.data.whole_numbers import check_settled, log_decimals
+from mnlearn.data.variable import check_settled, log_decimals
 from mnlearn.errors import DataError
 from mnlearn.parallel import run
 
@@ -157,7 +156,7 @@ def _survey(table: ReadTable, missing: MissingPolicy, kept: Chunks) -> _Survey:
         n_after += int(np.count_nonzero(stays))
         first_row += len(stays)
         kept.append(stays)
-    _checks.check_total(total)
+    check_total(total)
     by_name = dict(zip(counts, alone.tolist(), strict=True))
     counts = {name: count for name, count in counts.items() if count}
     alone_of = {name: by_name[name] for name in counts if by_name[name]}
@@ -223,10 +222,10 @@ def _final_levels(
     levels, codes = kept_levels(column, kept)
     if with_missing:
         levels = (*levels, None)
-    if len(levels) > _checks.MAX_STATES:
+    if len(levels) > MAX_STATES:
         raise too_many(column.name)
     codes[codes < 0] = len(levels) - (not has_gaps)
-    return levels, codes.astype(_checks.code_type(len(levels) + has_gaps))
+    return levels, codes.astype(code_type(len(levels) + has_gaps))
 
 
 def kept_levels(column: ReadColumn, kept: Chunks | None) -> tuple[tuple[Hashable, ...], NDArray[np.int64]]:

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from mnlearn.data._checks import PROGRAM_FILES, check_names
 from mnlearn.data.columns import ReadTable, order_key
+from mnlearn.data.dataset import PROGRAM_FILES, check_names
 from mnlearn.data.frames import load_columns, load_memory
 from mnlearn.data.options import NUMERIC, TableOptions
 from mnlearn.errors import DataError, FileError, MnlearnError, check_file, require, unknown_name, unreadable

@@ -1,9 +1,14 @@
-"""Files and streams of Arrow batches, read once into column readers, and chunks of columns kept on disk meanwhile."""
+"""Files and streams of Arrow batches, read once into column readers, and chunks of columns kept on disk meanwhile.
+
+Bytes at a place in an open file, for several threads at once and on every system.
+"""
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -15,17 +20,54 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data._checks import DELIMITERS, PARQUET, PROGRAM_FILES, DataFile, RowTooLong, recognise
-from mnlearn.data._positions import read_at, write_at
 from mnlearn.data.columns import ColumnReader, ReadColumn, ReadTable
+from mnlearn.data.dataset import DELIMITERS, PARQUET, PROGRAM_FILES, DataFile, RowTooLong, recognise
 from mnlearn.data.options import ColumnSelection, TableOptions
-from mnlearn.data.whole_numbers import settled_table
+from mnlearn.data.variable import settled_table
 from mnlearn.errors import DataError, FileError, InputError
 from mnlearn.parallel import ahead
 from mnlearn.protocols import SILENT, Monitor
 
 if TYPE_CHECKING:
-    from mnlearn.data.lazy_tables import LazyTable
+    from mnlearn.data.parquet import LazyTable
+
+
+_moving = threading.Lock()  # where reading and writing need the one position of a file
+
+
+def write_at(handle: int, data: bytes | memoryview, place: int) -> None:
+    """Write bytes from a place on."""
+    left = memoryview(data)
+    while left:
+        written = _write(handle, left, place)
+        left, place = left[written:], place + written
+
+
+def read_at(handle: int, room: memoryview, place: int) -> None:
+    """Fill the room with the bytes from a place on."""
+    while room:
+        read = _read(handle, room, place)
+        if read == 0:
+            raise OSError(errno.EIO, "the file ends too early")
+        room, place = room[read:], place + read
+
+
+def _write(handle: int, data: memoryview, place: int) -> int:
+    if hasattr(os, "pwrite"):
+        return os.pwrite(handle, data, place)
+    with _moving:
+        os.lseek(handle, place, os.SEEK_SET)
+        return os.write(handle, data)
+
+
+def _read(handle: int, room: memoryview, place: int) -> int:
+    if hasattr(os, "preadv"):
+        return os.preadv(handle, [room], place)
+    with _moving:
+        os.lseek(handle, place, os.SEEK_SET)
+        part = os.read(handle, len(room))
+    room[: len(part)] = part
+    return len(part)
 
 
 def files_of(paths: Sequence[Path], options: TableOptions) -> list[DataFile]:
@@ -162,7 +204,7 @@ class _TableReader:
 
     def typed(self, selection: ColumnSelection, schema: Any, where: str = "") -> list[tuple[str, ColumnReader]]:
         """Return the readers of typed columns with the names that the columns have in a batch."""
-        from mnlearn.data.category_orders import order_in_schema
+        from mnlearn.data.frames import order_in_schema
         from mnlearn.data.typed import column_for
 
         if self.order is None:  # by the positions of the first file
@@ -197,7 +239,7 @@ def _read_text(file: DataFile, table: _TableReader, *, larger: int) -> int:
 
 
 def _read_parquet(file: DataFile, table: _TableReader, *, alone: bool) -> int:
-    from mnlearn.data.category_orders import order_in_schema
+    from mnlearn.data.frames import order_in_schema
     from mnlearn.data.parquet import batch_rows, open_parquet, read_whole_batch
     from mnlearn.data.typed import read_batches_into
 

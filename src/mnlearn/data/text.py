@@ -4,6 +4,8 @@ Every cell is read as a string, and `TextColumn` finds the type of a column. A c
 codes. The first decimal number makes it continuous for good; otherwise its type is decided at the end. So the result
 does not depend on where a block ends, unlike that of a reader that guesses types from the first block.
 Imported on first use because it needs pyarrow.
+
+Decimal commas in text: numbers with a comma get a point, and those with a point a comma, which is an error later.
 """
 
 from __future__ import annotations
@@ -22,8 +24,6 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
-from mnlearn.data._checks import MAX_STATES, DataFile, RowTooLong
-from mnlearn.data.coding import code_batch
 from mnlearn.data.columns import (
     Codes,
     Mixtures,
@@ -31,15 +31,57 @@ from mnlearn.data.columns import (
     ReadColumn,
     Reason,
     by_first_row,
+    code_batch,
     coded_column,
     is_marker,
     mixed,
     not_a_number,
 )
-from mnlearn.data.decimals import batches_with_points, cell_as_written
+from mnlearn.data.dataset import MAX_STATES, DataFile, RowTooLong
 from mnlearn.data.options import DOUBTFUL, NOT_A_NUMBER, ColumnOptions, is_nan
 from mnlearn.data.text_errors import BROKEN, check_closed, diagnose, late_quote, open_text, other_notation
 from mnlearn.errors import DataError, FileError, MnlearnError
+
+_COMMA = r"^(\s*[+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?\s*)$"
+_POINT = r"^(\s*[+-]?[0-9]*)\.([0-9]+(?:[eE][+-]?[0-9]+)?\s*)$"
+
+
+def batches_with_points(batches: Iterable[Any], columns: Sequence[ColumnOptions]) -> Iterator[Any]:
+    """Yield batches of strings whose numbers have decimal points; the columns come first, in this order."""
+    commas = any(own.decimal == "," for own in columns)
+    for batch in batches:
+        if not commas:
+            yield batch
+            continue
+        arrays = [with_points(batch.column(k), own) for k, own in enumerate(columns)]
+        arrays += [batch.column(k) for k in range(len(columns), batch.num_columns)]
+        yield pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
+
+
+def with_points(cells: Any, options: ColumnOptions) -> Any:
+    """Return cells whose decimal commas are points.
+
+    A number with a point may have a separator of thousands there (1.234 is 1234 in German), so it gets a comma, and the
+    column is refused. Cells of a categorical column keep their points: they may be labels such as 3.5 for a date.
+    """
+    if options.decimal != ",":
+        return cells
+    import pyarrow.compute as pc  # slow to import
+
+    pointed = pc.replace_substring_regex(cells, _COMMA, r"\1.\2")
+    if not options.is_open and not options.is_numeric:
+        return pointed
+    return pc.if_else(
+        pc.match_substring_regex(cells, _POINT), pc.replace_substring_regex(cells, _POINT, r"\1,\2"), pointed
+    )
+
+
+def cell_as_written(cell: str, options: ColumnOptions) -> str:
+    """Return a cell as the file writes it."""
+    if options.decimal == "," and (re.fullmatch(_COMMA, cell) or re.fullmatch(_POINT, cell)):
+        return cell.translate({ord("."): ",", ord(","): "."})
+    return cell
+
 
 BLOCK_BYTES = 1 << 21  # measured: larger blocks are no faster and hold more
 HEADERS_PER_BLOCK = 64  # a wide table needs larger blocks, or every column pays for a few rows

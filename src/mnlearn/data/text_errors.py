@@ -14,8 +14,8 @@ from typing import NamedTuple, TypeGuard
 
 import pyarrow as pa
 
-from mnlearn.data._checks import DataFile
 from mnlearn.data.columns import MixedTypesError
+from mnlearn.data.dataset import DataFile
 from mnlearn.data.options import ColumnOptions
 from mnlearn.errors import DataError, FileError, MnlearnError, unreadable
 

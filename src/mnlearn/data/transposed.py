@@ -17,13 +17,12 @@ import numpy as np
 import pyarrow as pa
 from narwhals.dependencies import is_pandas_dataframe
 
-from mnlearn.data._checks import DataFile
 from mnlearn.data.columns import Mixtures, ReadColumn, ReadTable
-from mnlearn.data.decimals import with_points
+from mnlearn.data.dataset import DataFile
 from mnlearn.data.options import ColumnOptions, TableOptions
-from mnlearn.data.text import TextColumn, read_header
+from mnlearn.data.text import TextColumn, read_header, with_points
 from mnlearn.data.text_errors import BROKEN, check_closed, diagnose, open_text
-from mnlearn.data.whole_numbers import settled_table
+from mnlearn.data.variable import settled_table
 from mnlearn.errors import DataError, InputError
 
 
@@ -160,7 +159,7 @@ def _columns_of_records(records: Sequence[Any]) -> list[list[Any]]:
 
 def _different(names: Sequence[str]) -> Sequence[str]:
     """Return the names; raise DataError if one occurs twice, which a dict would hide."""
-    from mnlearn.data._checks import check_names
+    from mnlearn.data.dataset import check_names
 
     check_names(names)
     return names

@@ -13,8 +13,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mnlearn.data._checks import MAX_STATES
-from mnlearn.data.coding import code_batch, code_objects
 from mnlearn.data.columns import (
     BATCH_ROWS,
     Codes,
@@ -25,11 +23,14 @@ from mnlearn.data.columns import (
     TooManyError,
     WholeColumns,
     by_first_row,
+    code_batch,
+    code_objects,
     coded_column,
     is_marker,
     mixed,
     not_a_number,
 )
+from mnlearn.data.dataset import MAX_STATES
 from mnlearn.data.options import ColumnOptions, unfit_label
 from mnlearn.data.text import TextColumn, flat, floats
 from mnlearn.errors import DataError

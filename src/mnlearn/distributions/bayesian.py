@@ -15,10 +15,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_room, real_array, whole_number
 from mnlearn.graphs.graph import Graph
+from mnlearn.numbers import Seed, rng_from
 
 LARGEST_ERROR = 1e-3
 """By how much the probabilities of a distribution may miss 1, as decimals on paper do; then they are normalised."""

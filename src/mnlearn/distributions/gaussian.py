@@ -14,10 +14,10 @@ from typing import Literal
 
 import numpy as np
 
-from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_room, is_number, is_one_of, real_array, whole_number
 from mnlearn.graphs.graph import Graph, check_graph
+from mnlearn.numbers import Seed, rng_from
 from mnlearn.protocols import FloatArray
 
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
-from mnlearn.data._checks import check_names
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, check_names
 from mnlearn.data.options import MissingPolicy
 from mnlearn.data.readers import read
 from mnlearn.errors import InputError, MnlearnError, UnsuitableError, check_name, check_unmasked, is_one_of

@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from mnlearn.data.dataset import MAX_STATES, Dataset
 from mnlearn.data.missing import IncompleteDataError
-from mnlearn.data.normal_scores import normal_scores
 from mnlearn.data.readers import read
-from mnlearn.data.transforms import discretize
-from mnlearn.data.weights import effective_rows
+from mnlearn.data.rows import effective_rows
+from mnlearn.data.transforms import discretize, normal_scores
 from mnlearn.errors import DataError, InputError, check_mapping, check_unmasked, is_one_of, whole_number
 from mnlearn.estimators.input import Categorical, add_weights, columns_of, refusals, types_by_dtype, types_of
 from mnlearn.learning.api import learn

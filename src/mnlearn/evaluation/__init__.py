@@ -14,8 +14,19 @@ from mnlearn.evaluation.metrics import (
     success_rate,
     weighted_tests,
 )
-from mnlearn.evaluation.subgraphs import KINDS, Enrichment, SubgraphScore, align, better_terms, enrichment, ev_scores
-from mnlearn.evaluation.triplets import Accuracy, Triplet, independence_accuracy, sample_triplets
+from mnlearn.evaluation.subgraphs import (
+    KINDS,
+    Accuracy,
+    Enrichment,
+    SubgraphScore,
+    Triplet,
+    align,
+    better_terms,
+    enrichment,
+    ev_scores,
+    independence_accuracy,
+    sample_triplets,
+)
 from mnlearn.graphs.generators import irregularity, total_irregularity
 
 __all__ = [

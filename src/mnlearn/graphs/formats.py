@@ -16,12 +16,17 @@ All of them keep isolated variables and the order of the variables. A file is UT
 graph (directions, self loops, repeated edges or names) raises an error and is never repaired silently.
 A matrix has at most 10,000 variables. Files that this library wrote are read at 100,000 edges a second or more; DOT of
 other programs is parsed at some 500.
+
+Plain text formats: the edge list, the adjacency CSV and the edge table.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,18 +43,308 @@ from mnlearn.graphs.markup import (
     render_graphml,
     render_json,
 )
-from mnlearn.graphs.named import Attributes, NamedGraph, parser_errors
+from mnlearn.graphs.named import Attributes, EdgeLists, GraphBuilder, NamedGraph, parser_errors
 from mnlearn.graphs.programs import parse_cytoscape, parse_gexf, render_cytoscape, render_gexf
-from mnlearn.graphs.text_formats import (
-    parse_csv,
-    parse_edge_list,
-    parse_edge_table,
-    render_adjacency,
-    render_edge_list,
-    render_edge_table,
-)
 
-__all__ = ["FORMATS", "Attributes", "NamedGraph", "carries_numbers", "read_graph", "write_graph"]
+# A spreadsheet would run a cell that starts with one of these as a formula; an apostrophe in front prevents it.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+_MOST_IN_MATRIX = 10_000  # variables: a matrix of ones and zeros takes 200 MB
+_LEAST = 1e-300  # the number of an edge without a weight, or of weight 0, in a matrix of weights
+
+
+def parse_edge_list(text: str) -> NamedGraph:
+    """Parse one edge a line: two names and perhaps a weight, separated by tabs; a lone name is a variable.
+
+    `#` starts a comment line. A file without any tab may separate its fields by spaces instead. Variables come in order
+    of first appearance.
+    """
+    lines = [(number, line.removesuffix("\r")) for number, line in enumerate(text.split("\n"), start=1)]
+    lines = [(number, line) for number, line in lines if not line.startswith("#") and (line.strip() or "\t" in line)]
+    tabbed = any("\t" in line for _, line in lines)
+    builder = GraphBuilder()
+    for number, line in lines:
+        fields = line.split("\t") if tabbed else line.split()
+        weight = _weight(fields)
+        names = _names_of_line(number, fields if weight is None else fields[:2])
+        for name in names:
+            builder.add(name)
+        if len(names) == 2:
+            _join(builder, f"line {number}", names[0], names[1], None if weight is None else {"weight": weight})
+    return builder.finish()
+
+
+def _weight(fields: list[str]) -> float | None:
+    """Return the third field if it is a finite number."""
+    try:
+        weight = float(fields[2]) if len(fields) == 3 else math.nan
+    except ValueError:
+        return None
+    return weight if math.isfinite(weight) else None
+
+
+def _names_of_line(number: int, fields: list[str]) -> list[str]:
+    """Return one or two names; a tab after a lone name means that its spaces belong to it."""
+    names = fields[:1] if len(fields) == 2 and not fields[1] else fields
+    if len(names) > 2:
+        raise FileError(
+            f"line {number} must hold one or two names, and after two a weight; got {len(names)} fields. Keep the two "
+            "ends of the edge and its weight only."
+        )
+    if not all(names):
+        raise FileError(f"line {number} must hold names that are not empty; got {fields}.")
+    return names
+
+
+def _join(builder: GraphBuilder, place: str, a: str, b: str, numbers: Mapping[str, float] | None = None) -> None:
+    """Add an edge; an error names its line or row."""
+    try:
+        builder.join(a, b, numbers)
+    except FileError as error:
+        raise FileError(f"{place}: {error}") from None
+
+
+def render_edge_list(named: NamedGraph) -> str:
+    """Return the edges in order of their later end, so that variables first appear in their own order."""
+    _check_weights_alone(named, "an edge list")
+    for name in named.names:
+        if not name or name.startswith("#") or any(letter in name for letter in "\t\r\n"):
+            raise InputError(
+                f"names in an edge list must not be empty, start with '#' or contain a tab or a line break; got "
+                f"{name!r}. Rename it, or write GraphML or JSON."
+            )
+    return "".join(f"{line}\n" for line in _edge_lines(named))
+
+
+def _edge_lines(named: NamedGraph) -> Iterator[str]:
+    """Yield two names and perhaps a weight, separated by tabs, or a lone name, with a tab if it has spaces."""
+    for ends in edges_in_order(named.graph):
+        if len(ends) == 2:
+            weight = named.attributes.get((min(ends), max(ends)), {}).get("weight")
+            yield f"{named.names[ends[0]]}\t{named.names[ends[1]]}" + ("" if weight is None else f"\t{weight!r}")
+        else:
+            name = named.names[ends[0]]
+            yield name + ("" if name.split() == [name] else "\t")
+
+
+def edges_in_order(graph: Graph) -> Iterator[tuple[int, ...]]:
+    """Yield edges and lone variables in an order in which the variables first appear in their own.
+
+    Each variable is introduced by an edge to an earlier one, by the edge to the next one, or alone.
+    """
+    pending = -1  # the variable that the first edge of the next one introduces
+    for v in range(graph.n_variables):
+        earlier = sorted(u for u in graph.neighbors(v) if u < v)
+        if pending in earlier:
+            earlier.remove(pending)
+            earlier.insert(0, pending)
+        yield from ((u, v) for u in earlier)
+        if not earlier and v + 1 in graph.neighbors(v):
+            pending = v
+        elif not earlier:
+            yield (v,)
+
+
+def parse_adjacency(text: str) -> NamedGraph:
+    """Parse a header of names after a corner cell, then per variable its name and one number per column.
+
+    Numbers other than 0 are edges; unless all of these are 1, they are weights.
+    """
+    rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
+    header = [as_name(cell) for cell in rows[0][1:]]
+    if len(rows) - 1 != len(header):
+        raise FileError(f"the matrix must be square; got {len(header)} names in the header and {len(rows) - 1} rows.")
+    entries = {}
+    for name, row in zip(header, rows[1:], strict=True):
+        if as_name(row[0]) != name:
+            raise FileError(f"rows must be named as the columns are, in the same order; got {row[0]!r} for {name!r}.")
+        entries[name] = _numbers_of_row(name, row[1:], header)
+    return _symmetric(header, entries)
+
+
+def _numbers_of_row(name: str, cells: list[str], header: list[str]) -> dict[str, float]:
+    """Return the non-zero entries of one row, by the name of their column."""
+    if len(cells) != len(header):
+        raise FileError(f"row {name!r} must hold {len(header)} numbers; got {len(cells)}.")
+    try:
+        numbers = list(map(float, cells))
+    except ValueError as error:
+        raise FileError(f"row {name!r} must hold numbers; {error}. Use 1 for an edge and 0 for none.") from None
+    if any(number - number != 0 for number in numbers):  # NaN or infinite
+        raise FileError(f"row {name!r} must hold finite numbers; got NaN or infinity. Use 0 where there is no edge.")
+    return {other: number for other, number in zip(header, numbers, strict=True) if number}
+
+
+def _symmetric(header: list[str], entries: dict[str, dict[str, float]]) -> NamedGraph:
+    """Return the graph of a matrix, or raise FileError if (a, b) and (b, a) differ."""
+    builder = GraphBuilder()
+    for name in header:
+        builder.declare(name)
+    position = {name: x for x, name in enumerate(header)}
+    weighted = any(number != 1 for row in entries.values() for number in row.values())
+    for a, row in entries.items():
+        for b, number in row.items():
+            mirrored = entries[b].get(a, 0.0)
+            if abs(number - mirrored) > 1e-8 * abs(number):
+                raise FileError(
+                    f"the matrix must be symmetric; got {number:g} for ({a!r}, {b!r}) and {mirrored:g} for "
+                    f"({b!r}, {a!r}). Decide what the directions mean and write both entries alike."
+                )
+            if position[a] <= position[b]:  # equal is a self loop, for which the builder raises an error
+                builder.join(a, b, {"weight": number} if weighted else None)
+    return builder.finish()
+
+
+def render_adjacency(named: NamedGraph) -> str:
+    """Return zeros and ones, or zeros and weights, under a header of names; n² cells.
+
+    In a matrix of weights, an edge of weight 0 or without a weight has the smallest number that is not 0.
+    """
+    _check_weights_alone(named, "an adjacency CSV")
+    if len(named.names) > _MOST_IN_MATRIX:
+        raise InputError(
+            f"an adjacency CSV has a cell for every pair and is for at most {_MOST_IN_MATRIX:,} variables; got "
+            f"{len(named.names):,}. Write an edge table (.edges.csv) or JSON."
+        )
+    names = [as_cell(name) for name in named.names]
+    cells = ([name, *_entries(named, x)] for x, name in enumerate(names))
+    return _as_csv(named, ["", *names], cells)
+
+
+def _entries(named: NamedGraph, x: int) -> list[str]:
+    """Return one row of the matrix."""
+    row = ["0"] * len(named.names)
+    for y in named.graph.neighbors(x):
+        weight = named.attributes.get((min(x, y), max(x, y)), {}).get("weight")
+        row[y] = repr(float(weight or _LEAST)) if named.attributes else "1"
+    return row
+
+
+def _as_csv(named: NamedGraph, header: list[str], rows: Iterable[list[str]]) -> str:
+    """Return rows as CSV text."""
+    text = io.StringIO(newline="")
+    # Older Pythons leave a carriage return within a cell unquoted.
+    any_return = any("\r" in name for name in named.names)
+    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if any_return else csv.QUOTE_MINIMAL)
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def as_cell(name: str) -> str:
+    """Return a name that no spreadsheet runs as a formula: with an apostrophe in front if it looks like one."""
+    return f"'{name}" if name.lstrip("'").startswith(_FORMULA) else name
+
+
+def as_name(cell: str) -> str:
+    """Return the name in a cell, without the apostrophe of `as_cell`."""
+    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA) else cell
+
+
+def _check_weights_alone(named: NamedGraph, title: str) -> None:
+    """Raise InputError for attributes that a format cannot carry."""
+    for numbers in named.attributes.values():
+        other = next((key for key in numbers if key != "weight" or not math.isfinite(numbers[key])), None)
+        if other is not None:
+            raise InputError(
+                f"attributes must be finite weights for {title}, which can carry nothing else; got {other!r}. Write "
+                "JSON, GraphML, GML, DOT or an edge table instead."
+            )
+
+
+# The edge table: a CSV with a row for each edge, its two ends and its numbers, for spreadsheets and data frames
+
+
+_ENDS = (("u", "v"), ("source", "target"), ("from", "to"))  # headings of the two ends, also in tables of other programs
+
+
+def is_edge_table(text: str) -> bool:
+    """Return whether a CSV is an edge table: a matrix has no heading above its names."""
+    header = next(csv.reader(io.StringIO(text, newline="")), [])
+    return tuple(cell.strip().lower() for cell in header[:2]) in _ENDS
+
+
+def parse_csv(text: str) -> NamedGraph:
+    """Parse an edge table or an adjacency matrix."""
+    return parse_edge_table(text) if is_edge_table(text) else parse_adjacency(text)
+
+
+def parse_edge_table(text: str) -> NamedGraph:
+    """Parse two ends a row, then numbers under their headings; a row with one end is a variable without an edge.
+
+    Variables come in order of first appearance. Cells that are not numbers are left out.
+    """
+    plain = _plain_edge_table(text) if is_edge_table(text) else None
+    if plain is not None:
+        return plain
+    header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if any(row)]
+    if not is_edge_table(text):
+        raise FileError(f"the first two headings must be u and v; got {', '.join(header[:2]) or 'none'}.")
+    builder = GraphBuilder()
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(header):
+            raise FileError(f"row {number} must have {len(header)} cells, as the header has; got {len(row)}.")
+        ends = [as_name(cell) for cell in row[:2] if cell]
+        for name in ends:
+            builder.add(name)
+        if len(ends) == 2:
+            _join(builder, f"row {number}", ends[0], ends[1], _numbers(header, row))
+    return builder.finish()
+
+
+def _plain_edge_table(text: str) -> NamedGraph | None:
+    """Return the graph of a table without a fault; None for any other."""
+    rows = (row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if any(row))
+    header = next(rows)
+    position: dict[str, int] = {}
+    found = EdgeLists()
+    for row in rows:
+        if len(row) != len(header):
+            return None
+        ends = [position.setdefault(as_name(cell), len(position)) for cell in row[:2] if cell]
+        if len(ends) == 2:
+            found.add(*ends)
+            for heading, value in _numbers(header, row).items():
+                found.number(heading, value)
+    return found.graph(position)
+
+
+def _numbers(header: list[str], row: list[str]) -> dict[str, float]:
+    """Return the cells that are numbers, by heading."""
+    found = {}
+    for heading, cell in zip(header[2:], row[2:], strict=True):
+        try:
+            found[heading] = float(as_name(cell))
+        except ValueError:  # empty, or not a number
+            continue
+    return found
+
+
+def render_edge_table(named: NamedGraph) -> str:
+    """Return rows in an order that keeps that of the variables; no cell is a formula."""
+    if "" in named.names:
+        raise InputError("names in an edge table must not be empty; got ''. Rename it, or write GraphML or JSON.")
+    keys = list(dict.fromkeys(key for _, _, numbers in named.named_edges() for key in numbers))
+    return _as_csv(named, ["u", "v", *keys], _rows(named, keys))
+
+
+def _rows(named: NamedGraph, keys: list[str]) -> Iterator[list[str]]:
+    """Yield one row for each edge, and for each variable without edges."""
+    names = [as_cell(name) for name in named.names]
+    for ends in edges_in_order(named.graph):
+        if len(ends) == 1:
+            yield [names[ends[0]], "", *[""] * len(keys)]
+            continue
+        u, v = ends
+        numbers = named.attributes.get((min(u, v), max(u, v)), {})
+        yield [names[u], names[v], *(_cell(numbers.get(key)) for key in keys)]
+
+
+def _cell(value: float | None) -> str:
+    """Return a number that reads back equal; -inf would be a formula."""
+    if value is None:
+        return ""
+    return repr(float(value)) if math.isfinite(value) else as_cell(str(float(value)))
 
 
 class _Format(NamedTuple):

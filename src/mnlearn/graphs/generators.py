@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._validate import Seed, rng_from
 from mnlearn.errors import InputError, is_number, true_or_false, tuple_of
 from mnlearn.graphs.graph import Graph, check_graph
+from mnlearn.numbers import Seed, rng_from
 
 _LARGEST = 10**7  # variables of a graph made of Python sets
 

@@ -23,10 +23,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from mnlearn._ties import ABSOLUTE, tolerance
-from mnlearn.independence._tails import log1mexp
-from mnlearn.independence.base import CountsTest, KernelTest, has_gaps, pair_scores, question_rows, require_method
-from mnlearn.numbers import log, log_add_exp
+from mnlearn.independence.base import (
+    CountsTest,
+    KernelTest,
+    has_gaps,
+    log1mexp,
+    pair_scores,
+    question_rows,
+    require_method,
+)
+from mnlearn.numbers import ABSOLUTE, log, log_add_exp, tolerance
 from mnlearn.protocols import (
     Evidence,
     FloatArray,

@@ -14,11 +14,17 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from mnlearn._ties import ABSOLUTE, tolerance
 from mnlearn.errors import InputError, check_name, is_number, whole_number
-from mnlearn.independence._tails import log_chi2_sf
-from mnlearn.independence.base import CountsTest, KernelTest, has_gaps, log_level, question_rows, require_method
-from mnlearn.numbers import log, log1p
+from mnlearn.independence.base import (
+    CountsTest,
+    KernelTest,
+    has_gaps,
+    log_chi2_sf,
+    log_level,
+    question_rows,
+    require_method,
+)
+from mnlearn.numbers import ABSOLUTE, log, log1p, tolerance
 from mnlearn.protocols import Evidence, FloatArray, Indices, IntArray, Kernel, Statistics, VarSet, Verdicts
 from mnlearn.statistics import kernels
 from mnlearn.statistics.kernels import DofRule

@@ -14,14 +14,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from mnlearn._ties import ABSOLUTE
 from mnlearn.errors import InputError, is_number
 from mnlearn.independence.base import EvidenceTest, Strongest, log_level, require_method, screen_of
-from mnlearn.numbers import log, log1p, log_add_exp, log_gamma
+from mnlearn.numbers import ABSOLUTE, log, log1p, log_add_exp, log_gamma
 from mnlearn.protocols import Evidence, FloatArray, Indices, IntArray, LogOdds, SubsetWalk, VarSet, Verdicts
 from mnlearn.statistics.kernels import fisher_tails
-from mnlearn.statistics.moments import Moments
-from mnlearn.statistics.testwise_moments import TestwiseMoments
+from mnlearn.statistics.moments import Moments, TestwiseMoments
 
 
 class MomentsTest(EvidenceTest):

@@ -25,15 +25,20 @@ import numpy as np
 
 from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.graphs.candidates import Candidates
-from mnlearn.independence._tails import log_chi2_sf, log_two_sided_normal
-from mnlearn.independence.base import Strongest, question_rows, require_method, screen_of
+from mnlearn.independence.base import (
+    Strongest,
+    log_chi2_sf,
+    log_two_sided_normal,
+    question_rows,
+    require_method,
+    screen_of,
+)
 from mnlearn.independence.gaussian import tails_by_rows
 from mnlearn.numbers import atanh, log, log1p
 from mnlearn.protocols import FloatArray, Statistics
 from mnlearn.statistics import kernels
-from mnlearn.statistics.moments import LARGEST, Moments
+from mnlearn.statistics.moments import LARGEST, Moments, TestwiseMoments
 from mnlearn.statistics.row_data import Rows, correlation, kernel_information, shuffled
-from mnlearn.statistics.testwise_moments import TestwiseMoments
 
 Estimate = Literal["gaussian", "rank", "kernel"]
 Significance = Literal["theory", "permutation"]

@@ -19,8 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mnlearn.independence._tails import log_chi2_sf
-from mnlearn.independence.base import EvidenceTest, log_level, require_method
+from mnlearn.independence.base import EvidenceTest, log_chi2_sf, log_level, require_method
 from mnlearn.protocols import Evidence, Indices, VarSet, Verdicts
 from mnlearn.statistics.likelihoods import MixedLikelihoods, PairRatios
 

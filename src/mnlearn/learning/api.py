@@ -14,16 +14,17 @@ from mnlearn.data.options import MissingPolicy, Types
 from mnlearn.errors import FileError, InputError, check_methods
 from mnlearn.graphs.formats import read_whole
 from mnlearn.graphs.graph import Graph
+from mnlearn.learning.custom import ScoreLike, TestLike, own_name
 from mnlearn.learning.inputs import (
     GraphLike,
     Transform,
     decide_transform,
     graph_over,
     load_data,
+    oddities,
     split_options,
     transformed,
 )
-from mnlearn.learning.own_judge import ScoreLike, TestLike, own_name
 from mnlearn.learning.pairs import CandidatesLike
 from mnlearn.learning.registry import make_score, named_or_own
 from mnlearn.learning.spec import resolve
@@ -32,7 +33,6 @@ from mnlearn.protocols import SILENT, LocalScore, Monitor, PairScore, Score
 from mnlearn.results.edges import kind_of_frame
 from mnlearn.results.files import parse
 from mnlearn.results.learned import Learned
-from mnlearn.statistics.diagnostics import oddities
 from mnlearn.statistics.opening import Counting
 
 if TYPE_CHECKING:

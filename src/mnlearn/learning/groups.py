@@ -34,8 +34,7 @@ from mnlearn.analysis.permutations import Correction, NetworkTests, Tested, Weig
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.options import NUMERIC, VariableType
 from mnlearn.data.readers import already_coded
-from mnlearn.data.rows import take, without_foreign_levels
-from mnlearn.data.strata import covariate_strata, regroup
+from mnlearn.data.rows import covariate_strata, regroup, take, without_foreign_levels
 from mnlearn.errors import (
     DataError,
     InputError,
@@ -56,7 +55,7 @@ from mnlearn.results.edges import kind_of_frame
 from mnlearn.results.learned import Learned
 
 if TYPE_CHECKING:
-    from mnlearn.statistics.device_samples import CountedSample
+    from mnlearn.statistics.gpu import CountedSample
 
 _MOST_GROUPS = 10  # a permutation learns as many networks as the square of the number of groups
 _LONG = 10.0  # seconds of CPU time that are worth a note
@@ -371,7 +370,7 @@ class _Permutation:
         self, device: str, seeds: Sequence[np.random.SeedSequence], *, n_jobs: int | None, monitor: Monitor
     ) -> Iterator[list[list[WeightedEdges]]]:
         """Yield what each assignment gives; a device counts the pairs."""
-        from mnlearn.statistics.device_samples import DeviceSamples
+        from mnlearn.statistics.gpu import DeviceSamples
 
         samples = DeviceSamples(self.rows.pool, device)
         return samples.learned(self.counted, seeds, self.parts, n_jobs=n_jobs, monitor=monitor)

@@ -14,8 +14,7 @@ from typing import Any, Literal, cast
 
 from mnlearn.algorithms.aracne import ARACNE
 from mnlearn.algorithms.exhaustive import Exhaustive
-from mnlearn.algorithms.gsimn import GSIMN
-from mnlearn.algorithms.gsimn_fch import GSIMNFCH
+from mnlearn.algorithms.gsimn import GSIMN, GSIMNFCH
 from mnlearn.algorithms.gsmn import GSMN, GSMNStar
 from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.hiton import HHCMN
@@ -38,6 +37,7 @@ from mnlearn.independence.information import (
     Significance,
 )
 from mnlearn.independence.mixed import MixedTest
+from mnlearn.learning.custom import OwnJudge, ScoreLike, TestLike, own_name
 from mnlearn.learning.inputs import (
     check_all_categorical,
     check_all_continuous,
@@ -47,26 +47,21 @@ from mnlearn.learning.inputs import (
     is_mixed,
     variables_by_name,
 )
-from mnlearn.learning.own_judge import OwnJudge, ScoreLike, TestLike, own_name
 from mnlearn.protocols import ExplainedTest, InformationJudge, Learner, NeighborhoodJudge, Score
 from mnlearn.scores.bjp import BJPScore
 from mnlearn.scores.entropy import Entropy, ExtendedBIC
-from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, PairwiseEvidence
+from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, MixedEvidence, PairwiseEvidence
 from mnlearn.scores.gaussian_evidence import GaussianEvidence
 from mnlearn.scores.glasso import CrossValidatedPrecision, EBICPrecision
 from mnlearn.scores.ib import IBScore
-from mnlearn.scores.lasso import EBICLasso, TheoryLasso
-from mnlearn.scores.lasso_resampled import CrossValidatedLasso, StableLasso
+from mnlearn.scores.lasso import CrossValidatedLasso, EBICLasso, StableLasso, TheoryLasso
 from mnlearn.scores.logistic import L1Logistic
-from mnlearn.scores.mixed_evidence import MixedEvidence
-from mnlearn.scores.mpl import MPL
-from mnlearn.scores.pic import PIC
+from mnlearn.scores.mpl import MPL, PIC
 from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.likelihoods import MixedLikelihoods
-from mnlearn.statistics.moments import Moments
+from mnlearn.statistics.moments import Moments, TestwiseMoments
 from mnlearn.statistics.opening import Counting, check_counting
 from mnlearn.statistics.row_data import Rows
-from mnlearn.statistics.testwise_moments import TestwiseMoments
 
 DEFAULT_ALPHA: float = ChiSquare.alpha
 """Significance level of every test that has one, when none is given; methods by tests may have their own."""

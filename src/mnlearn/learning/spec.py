@@ -22,6 +22,7 @@ from mnlearn.errors import InputError, MnlearnError, check_name, iterates, tuple
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.separators import Separators
 from mnlearn.independence.discrete import ChiSquare
+from mnlearn.learning.custom import OwnJudge, own_name
 from mnlearn.learning.inputs import (
     DataOptions,
     Transform,
@@ -38,7 +39,6 @@ from mnlearn.learning.inputs import (
     split_options,
     transformed,
 )
-from mnlearn.learning.own_judge import OwnJudge, own_name
 from mnlearn.learning.pairs import MOST_FOR_ALL_PAIRS, OPTIONS, CandidateOption, candidate_option, with_screen_of_data
 from mnlearn.learning.registry import (
     METHODS,

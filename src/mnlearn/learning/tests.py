@@ -15,8 +15,8 @@ import numpy as np
 from mnlearn.data.readers import read
 from mnlearn.errors import InputError, UnknownNameError, check_listed, is_one_of, whole_number
 from mnlearn.independence.discrete import ChiSquare, GTest, MutualInformation
+from mnlearn.learning.custom import OwnJudge, TestLike
 from mnlearn.learning.inputs import Transform, decide_transform, load_data, split_options, transformed
-from mnlearn.learning.own_judge import OwnJudge, TestLike
 from mnlearn.learning.registry import make_test, named_or_own
 from mnlearn.protocols import Evidence, ExplainedTest, FloatArray, VarSet
 from mnlearn.results.explain import cochran_warning

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._validate import Seed, fresh, rng_from
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.writers import FrameKind, frame_of_dataset
 from mnlearn.errors import InputError, check_mapping, tuple_of, unknown_name, whole_number
 from mnlearn.graphs.graph import Graph
+from mnlearn.numbers import Seed, fresh, rng_from
 from mnlearn.protocols import FloatArray
 
 

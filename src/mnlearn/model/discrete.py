@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._validate import Seed, fresh
-from mnlearn.data._checks import code_type
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, code_type
 from mnlearn.data.readers import count_rows
 from mnlearn.data.writers import FrameKind
-from mnlearn.distributions.elimination import LARGEST_TABLE, largest_table, log_partition, tree_width
+from mnlearn.distributions.elimination import LARGEST_TABLE, Query, by_pattern, largest_table, log_partition, tree_width
 from mnlearn.distributions.factors import Factor, FactorNetwork
-from mnlearn.distributions.sampling import Method
+from mnlearn.distributions.sampling import USUAL_PLAN, GibbsPlan, Method
 from mnlearn.distributions.sampling import sample as sample_network
 from mnlearn.errors import InputError, MnlearnWarning, check_instance, check_mapping, is_number, tuple_of
 from mnlearn.graphs.graph import Edge, Graph
@@ -35,11 +33,9 @@ from mnlearn.model.base import (
     by_strength,
     labelled,
 )
-from mnlearn.model.inference import Query, by_pattern
 from mnlearn.model.rows import categorical_rows, incomplete_states
-from mnlearn.numbers import exp, log
+from mnlearn.numbers import Seed, exp, fresh, log
 from mnlearn.protocols import FloatArray
-from mnlearn.simulate.gibbs import USUAL_PLAN, GibbsPlan
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -23,7 +23,6 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from mnlearn._validate import array_of_npy
 from mnlearn.data.dataset import Kind
 from mnlearn.distributions.factors import Factor, FactorNetwork
 from mnlearn.errors import FileError, InputError, MnlearnError, check_instance, check_link, check_path, read_bytes
@@ -34,9 +33,9 @@ from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.gaussian import GaussianModel
 from mnlearn.model.mixed import MixedModel
 from mnlearn.model.mixed_network import MixedNetwork
+from mnlearn.numbers import array_of_npy
 from mnlearn.protocols import FloatArray
-from mnlearn.regression.features import Features
-from mnlearn.statistics.feature_columns import Interactions
+from mnlearn.regression.features import Features, Interactions
 
 _FORMAT, _VERSION = "mnlearn-model", 1
 _DESCRIPTION = "model.json"

@@ -10,17 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mnlearn._validate import Seed, fresh
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.readers import count_rows
 from mnlearn.data.writers import FrameKind
+from mnlearn.distributions.elimination import by_pattern
 from mnlearn.distributions.gaussian import GaussianNetwork, continuous_dataset
 from mnlearn.errors import InputError, check_mapping, is_number, real_array, tuple_of
 from mnlearn.graphs.graph import Graph, check_graph
 from mnlearn.model.base import EdgeStrength, FitReport, Imputed, MarkovModel, MostProbable, by_strength
-from mnlearn.model.inference import by_pattern
 from mnlearn.model.rows import continuous_rows, incomplete_numbers
-from mnlearn.numbers import log
+from mnlearn.numbers import Seed, fresh, log
 from mnlearn.protocols import BoolArray, FloatArray
 
 _HALF_LOG_2PI = 0.5 * log(2.0 * pi)

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._validate import Seed, fresh, rng_from
 from mnlearn.data.dataset import Dataset, Kind
 from mnlearn.data.readers import count_rows
 from mnlearn.data.writers import FrameKind
-from mnlearn.distributions.elimination import LARGEST_TABLE, largest_table
-from mnlearn.distributions.sampling import Method
+from mnlearn.distributions.elimination import LARGEST_TABLE, by_pattern, largest_table
+from mnlearn.distributions.sampling import USUAL_PLAN, GibbsPlan, Method
 from mnlearn.distributions.sampling import sample as sample_network
 from mnlearn.errors import (
     InputError,
@@ -31,13 +30,11 @@ from mnlearn.errors import (
 from mnlearn.graphs.graph import Graph
 from mnlearn.model.base import EdgeStrength, FitReport, Imputed, Label, MarkovModel, MostProbable, by_strength, labelled
 from mnlearn.model.gaussian import JointNormal, Normal
-from mnlearn.model.inference import by_pattern
 from mnlearn.model.mixed_network import LARGEST_LIST, MixedNetwork, Posterior, Question
-from mnlearn.model.mixed_rows import RowCoding
-from mnlearn.numbers import exp, log
+from mnlearn.model.rows import RowCoding
+from mnlearn.numbers import Seed, exp, fresh, log, rng_from
 from mnlearn.protocols import FloatArray
 from mnlearn.regression.joint import edge_value
-from mnlearn.simulate.gibbs import USUAL_PLAN, GibbsPlan
 
 _LARGEST_EXPONENT = 700.0  # of a count; exp of more is infinite
 

@@ -28,8 +28,7 @@ from mnlearn.errors import InputError
 from mnlearn.graphs.graph import Graph
 from mnlearn.numbers import exp, log
 from mnlearn.protocols import FloatArray
-from mnlearn.regression.features import Features
-from mnlearn.statistics.feature_columns import Interactions
+from mnlearn.regression.features import Features, Interactions
 
 LARGEST_LIST = 2**14  # configurations of unknown states that are listed; more are drawn
 GIBBS_BURN_IN, GIBBS_DRAWS = 100, 200

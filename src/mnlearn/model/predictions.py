@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data._checks import code_type
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, code_type
 from mnlearn.data.readers import already_coded
 from mnlearn.data.writers import write_data
 from mnlearn.errors import MnlearnError, UnsuitableError

@@ -28,8 +28,14 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.distributions.factors import Factor, FactorNetwork
 from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Graph
-from mnlearn.model._configurations import LARGEST_MODEL, all_cliques, check_categorical, observed, pairs_and_singles
-from mnlearn.model.canonical import check_graph_size
+from mnlearn.model.canonical import (
+    LARGEST_MODEL,
+    all_cliques,
+    check_categorical,
+    check_graph_size,
+    observed,
+    pairs_and_singles,
+)
 from mnlearn.numbers import exp, log
 from mnlearn.protocols import FloatArray, IntArray
 

@@ -10,17 +10,34 @@ variables at once, and `search` holds learners, their monitor and their result.
 
 from __future__ import annotations
 
-from mnlearn.protocols.climbs import Climbed, ClimbingScore, ClimbLimits, EdgeFlips, LocalClimbs
 from mnlearn.protocols.judges import (
     NO_TURNS,
     Around,
     BaseTest,
+    BatchedEvidence,
+    BatchedPosterior,
+    Climbed,
+    ClimbingScore,
+    ClimbLimits,
+    EdgeFlips,
     Evidence,
+    EvidenceScore,
     ExplainedTest,
+    FittedPrior,
+    IndependencePosterior,
     IndependenceTest,
     Knowledge,
+    LocalClimbs,
+    LocalScore,
+    LogOdds,
+    PairEvidence,
     PairLists,
+    PairScore,
+    PairwiseScored,
     Question,
+    Score,
+    ScoredGraph,
+    SearchableScore,
     Separated,
     SeparatingSets,
     SetLevel,
@@ -29,21 +46,6 @@ from mnlearn.protocols.judges import (
     Verdict,
     Verdicts,
     with_defaults,
-)
-from mnlearn.protocols.scores import (
-    BatchedEvidence,
-    BatchedPosterior,
-    EvidenceScore,
-    FittedPrior,
-    IndependencePosterior,
-    LocalScore,
-    LogOdds,
-    PairEvidence,
-    PairScore,
-    PairwiseScored,
-    Score,
-    ScoredGraph,
-    SearchableScore,
 )
 from mnlearn.protocols.search import (
     BatchedNeighborhoods,

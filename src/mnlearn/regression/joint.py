@@ -25,8 +25,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.data.rows import take
 from mnlearn.numbers import exp, log
 from mnlearn.protocols.statistics import FloatArray
-from mnlearn.regression.features import Features, features_of
-from mnlearn.statistics.feature_columns import FeatureColumn, Interactions, Layout, Pair, row_weights
+from mnlearn.regression.features import FeatureColumn, Features, Interactions, Layout, Pair, features_of, row_weights
 
 LARGEST_GAP = 1e-6  # nats by which the objective of a converged fit may fall short of its optimum
 _MANY_ROWS, _SHARE = 8000, 16  # beyond so many rows the fit starts from that of every 16th one

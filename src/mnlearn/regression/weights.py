@@ -13,23 +13,45 @@
 
 A pair without an edge has weight 0. With gaps the weight of an edge has the rows in which both ends and all their
 neighbours are observed.
+
+Weights of the edges of tables with variables of several kinds: standardised interactions.
+
+- Two numbers (continuous or counts): the partial correlation given the neighbours of both ends, with states as
+  indicators.
+- Else the interaction of a pairwise model of all variables, fitted by penalised pseudo-likelihood, between features of
+  mean square 1 (`edge_value`). Of two binary variables it is a quarter of the log odds ratio; between states and a
+  number the mean of the coefficients of both ends.
+
+Signed weights of the edges of a learned network, from its data, its method or its file.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.rows import observed_rows
+from mnlearn.data.transforms import normal_scores
+from mnlearn.errors import InputError
+from mnlearn.graphs.named import EdgeNumbers
 from mnlearn.numbers import log, log1p, logistic
 from mnlearn.protocols.statistics import FloatArray, IntArray
+from mnlearn.regression.features import Pair
+from mnlearn.regression.joint import edge_value, fit_interactions
 from mnlearn.statistics import kernels
 from mnlearn.statistics.counts import Counts
-from mnlearn.statistics.matrices import inverses, products
+from mnlearn.statistics.scaling import inverses, products
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from mnlearn.results.learned import Learned
+
 
 WeightMeasure: TypeAlias = Literal[
     "log odds ratio",
@@ -125,8 +147,6 @@ def edge_weights(data: Dataset, neighbors: Neighbors) -> EdgeWeights:
     """
     ordered = ordered_variables(data)
     if is_mixed(data):
-        from mnlearn.statistics.mixed_edge_weights import interactions  # which needs this module
-
         signed = tuple(kind != "nominal" or card <= 2 for kind, card in zip(data.kinds, data.cards, strict=True))
         return EdgeWeights("standardised interaction", interactions(data, neighbors, signed), signed)
     measure: WeightMeasure = "partial correlation" if all(ordered) else "mutual information"
@@ -460,3 +480,98 @@ class NumberTable:
         length = np.sqrt((centred**2).sum(axis=0))
         kept = length > 1e-12 * (1.0 + np.abs(columns).max(axis=0))
         return np.asarray(centred[:, kept] / length[kept])
+
+
+def interactions(data: Dataset, neighbors: Neighbors, signed: Sequence[bool]) -> dict[Pair, float]:
+    """Return the standardised interaction of every edge; those with a variable that never changes have none.
+
+    Parameters
+    ----------
+    data
+        Variables of any kind. With gaps the part of each variable in the model has the rows in which it and its
+        neighbours are observed; a partial correlation those in which both ends and all their neighbours are.
+    neighbors
+        The neighbours of each variable.
+    signed
+        Whether each variable has one feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> a = rng.integers(2, size=500)
+    >>> data = Dataset(("a", "b"), (2, 0), (a.astype(np.uint8), rng.normal(2.0 * a)), ((0, 1), None))
+    >>> interactions(data, [{1}, {0}], (True, True))[0, 1] > 0.5
+    True
+    """
+    edges = edges_of(neighbors)
+    if not edges:
+        return {}
+    fitted = fit_interactions(data, edges, precise=False)
+    found = {}
+    for u, v in edges:
+        weights = fitted.interactions.weights[u, v]
+        if not weights.size:
+            continue
+        value: float | None
+        if data.cards[u] or data.cards[v]:
+            ends = (fitted.features[u], fitted.features[v])
+            curvature = fitted.interactions.curvature
+            value = edge_value(ends, weights, (float(curvature[u]), float(curvature[v])))
+        else:
+            value = _partial_correlation(data, neighbors, signed, (u, v))
+        if value is not None:
+            found[u, v] = value
+    return found
+
+
+def _partial_correlation(data: Dataset, neighbors: Neighbors, signed: Sequence[bool], edge: Pair) -> float | None:
+    """Return the partial correlation of two numbers given the neighbours of both; None if it is undefined."""
+    family = [*edge, *sorted((set(neighbors[edge[0]]) | set(neighbors[edge[1]])) - set(edge))]
+    rows = observed_rows(data.select(family), range(len(family)))
+    if rows.n_records < 3:
+        return None
+    return NumberTable(rows, tuple(signed[x] for x in family)).partial(0, 1, list(range(2, len(family))))
+
+
+_log = logging.getLogger("mnlearn.results")
+TOO_MANY = "they would take minutes; learned.around(names) has those near some variables"
+
+
+def weights_of(learned: Learned) -> EdgeWeights | None:
+    """Return the weights: those of the file, those that the method estimated, or those that follow from the data."""
+    own, n = learned.result.partial_correlations, len(learned.names)
+    if learned.saved_weights is not None:
+        return learned.saved_weights
+    if own is not None:
+        return EdgeWeights(
+            "penalised partial correlation", {edge: own[edge] for edge in learned.graph.edges}, (True,) * n
+        )
+    if learned.data is None:
+        return None
+    data, neighbors = learned.data, [learned.graph.neighbors(x) for x in range(n)]
+    if takes_long(data, neighbors):
+        _log.warning("no weights of %d edges among %d variables: %s", learned.graph.n_edges, n, TOO_MANY)
+        return None
+    if learned.settings.get("transform") == "normal_scores":
+        data = normal_scores(data)
+    return edge_weights(data, neighbors)
+
+
+def weighted_adjacency(ones: csr_array, weights: EdgeWeights | None) -> Any:
+    """Return the adjacency matrix with weights for ones; NaN where a weight is undefined."""
+    if weights is None:
+        raise InputError(
+            "weighted needs the data of the network or a file that holds weights; got neither, or too many edges. "
+            "Attach the data: learned.with_data(data); of a large network, use learned.around(names)."
+        )
+    found = ones.astype(np.float64)
+    rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
+    ends = zip(rows.tolist(), found.indices.tolist(), strict=True)
+    found.data = np.array([weights.values.get((min(u, v), max(u, v)), np.nan) for u, v in ends], dtype=np.float64)
+    return found
+
+
+def weights_alone(numbers: EdgeNumbers) -> EdgeNumbers | None:
+    """Return the weights of the edges without their other numbers, for formats with room for one; None without any."""
+    return numbers.only("weight") if "weight" in numbers.columns else None

@@ -3,13 +3,12 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mnlearn.results.blanket import Blanket, BlanketMember
-    from mnlearn.results.difference import NetworkDifference
     from mnlearn.results.edges import LearnedEdge
     from mnlearn.results.explain import Why
     from mnlearn.results.learned import Learned
-    from mnlearn.results.predictability import Predictability
-    from mnlearn.results.targets import Screened
+    from mnlearn.results.measures import Predictability
+    from mnlearn.results.summary import NetworkDifference
+    from mnlearn.results.targets import Blanket, BlanketMember, Screened
 
 __all__ = [
     "Blanket",
@@ -25,5 +24,5 @@ __all__ = [
 if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
-    _MODULES = ("blanket", "difference", "edges", "explain", "learned", "predictability", "targets")
+    _MODULES = ("targets", "summary", "edges", "explain", "learned", "measures")
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

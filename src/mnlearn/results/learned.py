@@ -19,7 +19,6 @@ from mnlearn.graphs.named import EdgeNumbers, NamedGraph
 from mnlearn.numbers import logistic
 from mnlearn.protocols import SILENT, Monitor, Question, Result
 from mnlearn.results.analysis import Analysis
-from mnlearn.results.difference import NetworkDifference, difference
 from mnlearn.results.edges import (
     Frame,
     LearnedEdge,
@@ -32,9 +31,17 @@ from mnlearn.results.edges import (
 )
 from mnlearn.results.explain import Recipe, Why, words_of_test
 from mnlearn.results.files import attach_data, json_document, no_recipe, render
+from mnlearn.results.measures import Predictable
 from mnlearn.results.pictures import Pictures
-from mnlearn.results.predictability import Predictable
-from mnlearn.results.summary import as_html, cost_words, headline, summary_text, words_of_rows
+from mnlearn.results.summary import (
+    NetworkDifference,
+    as_html,
+    cost_words,
+    difference,
+    headline,
+    summary_text,
+    words_of_rows,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -103,7 +110,7 @@ class Learned(Analysis, Predictable, Pictures):
         Log odds ratios of binary variables, partial correlations of ordered ones, else conditional mutual information:
         see docs/weights.md. The graphical lasso has partial correlations of its own, which are shrunk.
         """
-        from mnlearn.results.weights import weights_of
+        from mnlearn.regression.weights import weights_of
 
         return weights_of(self)
 
@@ -258,7 +265,7 @@ class Learned(Analysis, Predictable, Pictures):
         InputError
             If there are no weights.
         """
-        from mnlearn.results.weights import weighted_adjacency
+        from mnlearn.regression.weights import weighted_adjacency
 
         ones = self.graph.adjacency()
         return weighted_adjacency(ones, self.weights) if weighted else ones
@@ -437,7 +444,7 @@ class Learned(Analysis, Predictable, Pictures):
         FileError
             If the file cannot be written; no partial file is left.
         """
-        from mnlearn.results.weights import weights_alone
+        from mnlearn.regression.weights import weights_alone
 
         numbers = self._numbers()
         if format_of(path, format) == "json":

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mnlearn.analysis.intervals import Intervals
     from mnlearn.analysis.stability import Stability
     from mnlearn.results.learned import Learned
-    from mnlearn.visual.appearance import Groups, Labels, Layout, NodeSize
+    from mnlearn.visual.figure_data import Groups, Labels, Layout, NodeSize
 
 
 class Pictures:
@@ -94,7 +94,7 @@ class Pictures:
         MissingDependencyError
             If matplotlib is not installed.
         """
-        from mnlearn.visual.appearance import Appearance
+        from mnlearn.visual.figure_data import Appearance
         from mnlearn.visual.network import draw, draw_around
 
         look = Appearance(

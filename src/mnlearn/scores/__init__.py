@@ -5,17 +5,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mnlearn.scores.bjp import BJPScore
     from mnlearn.scores.entropy import Entropy, ExtendedBIC
-    from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, PairwiseEvidence
+    from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, MixedEvidence, PairwiseEvidence
     from mnlearn.scores.gaussian_evidence import GaussianEvidence
     from mnlearn.scores.glasso import CrossValidatedPrecision, EBICPrecision
     from mnlearn.scores.ib import IBScore
-    from mnlearn.scores.lasso import EBICLasso, TheoryLasso
-    from mnlearn.scores.lasso_resampled import CrossValidatedLasso, StableLasso
+    from mnlearn.scores.lasso import CrossValidatedLasso, EBICLasso, StableLasso, TheoryLasso
     from mnlearn.scores.local import BlanketPrior, Decomposed, LocallyScored
     from mnlearn.scores.logistic import L1Logistic
-    from mnlearn.scores.mixed_evidence import MixedEvidence
-    from mnlearn.scores.mpl import MPL
-    from mnlearn.scores.pic import PIC
+    from mnlearn.scores.mpl import MPL, PIC
 
 __all__ = [
     "MPL",
@@ -44,19 +41,5 @@ __all__ = [
 if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
-    _MODULES = (
-        "local",
-        "bjp",
-        "entropy",
-        "evidence",
-        "gaussian_evidence",
-        "glasso",
-        "ib",
-        "lasso",
-        "lasso_resampled",
-        "logistic",
-        "mixed_evidence",
-        "mpl",
-        "pic",
-    )
+    _MODULES = ("local", "bjp", "entropy", "evidence", "gaussian_evidence", "glasso", "ib", "lasso", "logistic", "mpl")
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

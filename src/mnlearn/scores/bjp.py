@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._ties import ranks
 from mnlearn.errors import InputError, tuple_of
 from mnlearn.graphs.graph import Edge, Graph
+from mnlearn.numbers import ranks
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, Indices, IntArray, VarSet
-from mnlearn.scores._blanket_claims import (
+from mnlearn.scores.pairwise import (
+    PairwiseState,
+    Proposal,
     bare_claims,
     check_pairs_fit,
     claims,
@@ -31,7 +33,6 @@ from mnlearn.scores._blanket_claims import (
     require_variables,
     weigh,
 )
-from mnlearn.scores.pairwise import PairwiseState, Proposal
 
 _MOST_KEPT = 1 << 25  # claims of flipped blankets in the cache, 256 MiB: all of them for up to 322 variables
 _BLOCK = 256  # gains evaluated at once: bounds the memory of their claims

@@ -37,11 +37,10 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from mnlearn._ties import ABSOLUTE
 from mnlearn.errors import InputError, UnsuitableError, is_number
 from mnlearn.graphs.candidates import Candidates
 from mnlearn.graphs.graph import Edge
-from mnlearn.numbers import exp, log, log1p
+from mnlearn.numbers import ABSOLUTE, exp, log, log1p
 from mnlearn.protocols import SILENT, FloatArray, Indices, Monitor, PairEvidence, VarSet
 from mnlearn.scores.local import Decomposed, Work, screened_pairs
 from mnlearn.statistics.moments import EXPLAINED, Moments

@@ -20,12 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mnlearn._ties import ascending
 from mnlearn.errors import InputError, is_number, require, whole_number
 from mnlearn.graphs.graph import Edge
-from mnlearn.numbers import log, log1p
+from mnlearn.numbers import ascending, log, log1p
 from mnlearn.protocols import FloatArray, IntArray, PathStep
-from mnlearn.scores.lasso_resampled import second_moments
+from mnlearn.scores.lasso import second_moments
 from mnlearn.scores.logistic import quick_and_quiet
 from mnlearn.statistics.moments import EXPLAINED, LARGEST, Moments
 from mnlearn.statistics.row_data import Rows

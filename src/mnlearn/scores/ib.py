@@ -17,9 +17,8 @@ from mnlearn.errors import InputError, MnlearnError
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.numbers import in_order
 from mnlearn.protocols import BoolArray, FloatArray, IndependencePosterior, Indices, VarSet
-from mnlearn.scores._blanket_claims import claims, log_odds, require_posterior, require_variables
 from mnlearn.scores.local import as_set
-from mnlearn.scores.pairwise import PairwiseState, Proposal
+from mnlearn.scores.pairwise import PairwiseState, Proposal, claims, log_odds, require_posterior, require_variables
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._ties import tolerance
 from mnlearn.errors import InputError, UnsuitableError, is_masked_array, is_number
-from mnlearn.graphs.candidates import Candidates, keys_of
+from mnlearn.graphs.candidates import Candidates, VariableLists, keys_of
 from mnlearn.graphs.graph import Edge, Graph, check_graph
-from mnlearn.graphs.variable_lists import VariableLists
-from mnlearn.numbers import log
+from mnlearn.numbers import log, tolerance
 from mnlearn.protocols import SILENT, FloatArray, Indices, Kernel, LocalScore, Monitor, VarSet
-from mnlearn.protocols.climbs import LocalClimbs
+from mnlearn.protocols.judges import LocalClimbs
 
 _TOGETHER = 1 << 26  # pairs scanned between two looks at the monitor
 _SCORED_TOGETHER = 1 << 21  # pairs whose scores are held at once: 16 MB

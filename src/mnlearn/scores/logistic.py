@@ -7,7 +7,7 @@ from the path of penalties only its supports, fit each again without penalty, an
     BIC_γ(J) = −2 log L(J) + k_J log n + 2 γ |J| log(d − 1)                       (k_J = |J| for binary variables)
 
 as [MPL17, Sec. 5.1] does. The solver never sees more than it must: only columns that may matter at a penalty
-(`mnlearn.statistics.logistic_paths`), only distinct rows.
+(`mnlearn.statistics.paths`), only distinct rows.
 
 Beyond binary variables (no paper; our choice): each state is a column, the states of x are regressed one against the
 rest with one penalty for all, and a variable enters as a whole when any of its columns does. The criterion is that of
@@ -25,13 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn._ties import exceeds, ranks
 from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.errors import InputError, UnsuitableError, check_instance, is_number, require, whole_number
-from mnlearn.numbers import exp, log
+from mnlearn.numbers import exceeds, exp, log, ranks
 from mnlearn.protocols import BoolArray, IntArray, Neighborhood, VarSet
 from mnlearn.statistics.counts import Counts
-from mnlearn.statistics.logistic_paths import RIDGE, BinaryColumns
+from mnlearn.statistics.paths import RIDGE, BinaryColumns
 
 
 @dataclass(frozen=True, eq=False)

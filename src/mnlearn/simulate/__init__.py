@@ -6,22 +6,40 @@ from mnlearn.distributions.elimination import as_bayesian_network, log_partition
 from mnlearn.distributions.factors import (
     Factor,
     FactorNetwork,
+    PairwiseNetwork,
     agreement_factors,
+    ising,
     random_pairwise_factors,
+    sample_exact,
+    state_probabilities,
     uniform_factors,
+    with_log_odds,
 )
 from mnlearn.distributions.gaussian import GaussianNetwork, equal_partial_correlations, sparse_gaussian
-from mnlearn.distributions.sampling import Sample, component_probabilities, sample
-from mnlearn.simulate.catalogue import DISTRIBUTIONS, EXPRESSION, GAPS, NETWORKS, Simulated, simulate
-from mnlearn.simulate.example import Example, example, example_network
+from mnlearn.distributions.sampling import (
+    Convergence,
+    GibbsPlan,
+    Sample,
+    component_probabilities,
+    judge_chains,
+    sample,
+    sample_gibbs,
+)
+from mnlearn.simulate.catalogue import (
+    DISTRIBUTIONS,
+    EXPRESSION,
+    GAPS,
+    NETWORKS,
+    Example,
+    Simulated,
+    example,
+    example_network,
+    simulate,
+)
 from mnlearn.simulate.expression import ExpressionNetwork, random_expression_network
-from mnlearn.simulate.gaps import dependent_gaps, random_gaps
-from mnlearn.simulate.gibbs import Convergence, GibbsPlan, judge_chains, sample_gibbs
-from mnlearn.simulate.latent import LatentNetwork, latent_network
-from mnlearn.simulate.margins import Margin, random_thresholds, spread_margins
+from mnlearn.simulate.margins import Margin, dependent_gaps, random_gaps, random_thresholds, spread_margins
 from mnlearn.simulate.markovian import sample_markovian
-from mnlearn.simulate.mixed import MixedNetwork, mixed_network, ordinal_field
-from mnlearn.simulate.pairwise import PairwiseNetwork, ising, sample_exact, state_probabilities, with_log_odds
+from mnlearn.simulate.mixed import LatentNetwork, MixedNetwork, latent_network, mixed_network, ordinal_field
 from mnlearn.simulate.snps import Snps, snps
 
 __all__ = [

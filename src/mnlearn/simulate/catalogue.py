@@ -2,6 +2,11 @@
 
 A name may carry settings after a colon: `random:n=50,degree=4`, `grid:rows=4,columns=5`, `ising:coupling=0.4`. What is
 left out has the default that the tables below show.
+
+The example data set: answers to a survey on sleep and work, drawn from a network that is known.
+
+It ships as this recipe, not as a file. People who work night shifts are tired more often than others. Among people who
+sleep equally well, night shifts and tiredness are independent: poor sleep separates the two.
 """
 
 from __future__ import annotations
@@ -13,17 +18,27 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, Kind
 from mnlearn.distributions.bif import read_bif
-from mnlearn.distributions.factors import FactorNetwork, agreement_factors, random_pairwise_factors, uniform_factors
+from mnlearn.distributions.factors import (
+    FactorNetwork,
+    PairwiseNetwork,
+    agreement_factors,
+    ising,
+    random_pairwise_factors,
+    sample_exact,
+    uniform_factors,
+    with_log_odds,
+)
 from mnlearn.distributions.gaussian import (
     GaussianNetwork,
     continuous_dataset,
     equal_partial_correlations,
     sparse_gaussian,
 )
-from mnlearn.distributions.sampling import METHODS, Method, Sample, sample
+from mnlearn.distributions.sampling import METHODS, USUAL_PLAN, GibbsPlan, Method, Sample, sample
 from mnlearn.errors import InputError, check_name, check_path, unknown_name, whole_number
 from mnlearn.graphs.formats import read_graph
 from mnlearn.graphs.generators import (
@@ -42,14 +57,11 @@ from mnlearn.graphs.generators import (
 )
 from mnlearn.graphs.graph import Graph
 from mnlearn.graphs.named import NamedGraph
+from mnlearn.numbers import Seed
 from mnlearn.parallel import job_count
 from mnlearn.simulate.expression import random_expression_network
-from mnlearn.simulate.gaps import dependent_gaps, random_gaps
-from mnlearn.simulate.gibbs import USUAL_PLAN, GibbsPlan
-from mnlearn.simulate.latent import LatentNetwork, latent_network
-from mnlearn.simulate.margins import KINDS, Margin, spread_margins
-from mnlearn.simulate.mixed import SWEEPS, MixedNetwork, mixed_network, ordinal_field
-from mnlearn.simulate.pairwise import PairwiseNetwork, ising, with_log_odds
+from mnlearn.simulate.margins import KINDS, Margin, dependent_gaps, random_gaps, spread_margins
+from mnlearn.simulate.mixed import SWEEPS, LatentNetwork, MixedNetwork, latent_network, mixed_network, ordinal_field
 
 Rng = np.random.Generator
 
@@ -427,3 +439,86 @@ def _six(model: int) -> Graph:
     if not 1 <= model <= len(structures):
         raise InputError(f"model of six must be from 1 to {len(structures)}; got {model}.")
     return structures[model - 1]
+
+
+_LABELS = ("no", "yes")
+
+# Question, and the log odds of a yes before the answers that go with it are known; a tenth to two thirds then say yes.
+_FIELDS = {
+    "night_shifts": -0.9,
+    "late_coffee": 0.0,
+    "screen_in_bed": -0.1,
+    "poor_sleep": 0.3,
+    "stress": 0.4,
+    "fatigue": 0.0,
+    "exercise": -0.4,
+    "low_mood": -0.8,
+    "headaches": -0.4,
+    "social_support": 0.3,
+    "sick_leave": -0.9,
+    "left_handed": -2.2,
+}
+
+# Which answers go together directly, and how strongly: the log odds ratio of the edge.
+_LOG_ODDS = {
+    ("night_shifts", "late_coffee"): 1.6,
+    ("night_shifts", "poor_sleep"): 2.4,
+    ("late_coffee", "poor_sleep"): 1.5,
+    ("screen_in_bed", "poor_sleep"): 1.5,
+    ("poor_sleep", "stress"): 1.8,
+    ("poor_sleep", "fatigue"): 2.6,
+    ("stress", "low_mood"): 1.7,
+    ("stress", "headaches"): 1.8,
+    ("fatigue", "exercise"): -1.6,
+    ("exercise", "low_mood"): -1.5,
+    ("low_mood", "social_support"): -1.9,
+    ("headaches", "sick_leave"): 2.0,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """A data set together with the graph it was drawn from.
+
+    `codes[i, x]` is the answer of person i to the question `names[x]`, an index into `labels`.
+    """
+
+    names: tuple[str, ...]
+    codes: NDArray[np.uint8]
+    graph: Graph
+    labels: tuple[str, ...] = _LABELS
+
+    def columns(self) -> dict[str, list[str]]:
+        """The answers as words, by question: what a data frame or a table is made from."""
+        return {name: [self.labels[code] for code in self.codes[:, x].tolist()] for x, name in enumerate(self.names)}
+
+
+def example_network() -> tuple[PairwiseNetwork, tuple[str, ...]]:
+    """The network behind `example`, and the names of its variables."""
+    names = tuple(_FIELDS)
+    place = {name: x for x, name in enumerate(names)}
+    log_odds = {(place[a], place[b]): theta for (a, b), theta in _LOG_ODDS.items()}
+    return PairwiseNetwork(Graph(len(names), log_odds), log_odds, tuple(_FIELDS.values())), names
+
+
+def example(n_rows: int = 1000, seed: Seed = 1) -> Example:
+    """Draw the example data set: twelve yes-or-no questions on sleep and work, and their true graph.
+
+    Parameters
+    ----------
+    n_rows
+        How many people answer.
+    seed
+        An integer, or a generator to draw from; the same seed gives the same answers.
+
+    Examples
+    --------
+    >>> survey = example()
+    >>> survey.codes.shape, survey.graph.n_edges
+    ((1000, 12), 12)
+    >>> shifts, sleep, tired = map(survey.names.index, ("night_shifts", "poor_sleep", "fatigue"))
+    >>> survey.graph.separates(shifts, tired), survey.graph.separates(shifts, tired, {sleep})
+    (False, True)
+    """
+    network, names = example_network()
+    return Example(names, sample_exact(network, n_rows, seed), network.graph)

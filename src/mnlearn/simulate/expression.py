@@ -22,10 +22,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._validate import Seed, rng_from
 from mnlearn.errors import InputError, check_room, is_number, whole_number
 from mnlearn.graphs.graph import Graph
-from mnlearn.numbers import exp
+from mnlearn.numbers import Seed, exp, rng_from
 from mnlearn.protocols import BoolArray, FloatArray
 
 _BLOCK = 64  # rows integrated together

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
-from mnlearn._validate import Seed, rng_from
 from mnlearn.distributions.factors import MOST_STATES
 from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.graphs.graph import Graph
+from mnlearn.numbers import Seed, rng_from
 
 Weighing: TypeAlias = Literal["conditional", "joint", "plain"]
 

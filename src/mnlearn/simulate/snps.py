@@ -22,12 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._validate import Seed, rng_from
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_number, check_room, is_number, iterates, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.graphs.named import NamedGraph
-from mnlearn.numbers import exp, log
+from mnlearn.numbers import Seed, exp, log, rng_from
 from mnlearn.protocols import FloatArray, IntArray
 
 Alleles = NDArray[np.uint8]

@@ -6,12 +6,10 @@ if TYPE_CHECKING:
     from mnlearn.statistics import kernels
     from mnlearn.statistics.counts import Counts
     from mnlearn.statistics.likelihoods import MixedLikelihoods
-    from mnlearn.statistics.moments import Moments
+    from mnlearn.statistics.moments import Moments, TestwiseMoments
     from mnlearn.statistics.row_data import Rows
-    from mnlearn.statistics.shards import ShardedCounts
+    from mnlearn.statistics.shards import Shard, ShardedCounts, row_shards
     from mnlearn.statistics.tables import add_tables, score_tables
-    from mnlearn.statistics.testwise_moments import TestwiseMoments
-    from mnlearn.statistics.workers import Shard, row_shards
 
 __all__ = [
     "Counts",
@@ -30,15 +28,5 @@ __all__ = [
 if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
-    _MODULES = (
-        "kernels",
-        "counts",
-        "likelihoods",
-        "moments",
-        "row_data",
-        "tables",
-        "testwise_moments",
-        "workers",
-        "shards",
-    )
+    _MODULES = ("kernels", "counts", "likelihoods", "moments", "row_data", "tables", "shards")
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

@@ -1,7 +1,7 @@
 """Likelihoods of regressions of variables of any kinds, with gaps: what tests and criteria of mixed tables are made of.
 
 Each variable given others is a regression: thresholds and log-linear weights of a categorical variable, least squares
-of a numeric one. Features are as in `mnlearn.scores.mixed_evidence`, in the ordered reading: the standardised value of
+of a numeric one. Features are as in `mnlearn.scores.evidence`, in the ordered reading: the standardised value of
 a number, log(1 + count) of a count, the standardised score of an ordinal variable, contrasts of the states of a nominal
 one. Fits run in the native core, each scan on one thread; any number of threads gives the same bits.
 """
@@ -18,8 +18,7 @@ from mnlearn import _core
 from mnlearn.data.dataset import Dataset
 from mnlearn.parallel import job_count
 from mnlearn.protocols.statistics import FloatArray, Indices, IntArray, VarSet
-from mnlearn.statistics.evidence import starts
-from mnlearn.statistics.mixed_scans import native_columns
+from mnlearn.statistics.evidence import native_columns, starts
 from mnlearn.statistics.searches import indices
 
 

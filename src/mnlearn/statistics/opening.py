@@ -30,10 +30,9 @@ from mnlearn.protocols import (
 )
 from mnlearn.statistics.counts import CountedPairs, Counts
 from mnlearn.statistics.gpu_device import open_device
-from mnlearn.statistics.moments import Moments
+from mnlearn.statistics.moments import Moments, TestwiseMoments
 from mnlearn.statistics.screens import PairScan, ScreenRule, StrongestPartners
 from mnlearn.statistics.screens import run as run_screen
-from mnlearn.statistics.testwise_moments import TestwiseMoments
 
 _log = logging.getLogger("mnlearn.learning")
 
@@ -113,7 +112,7 @@ class Counting:
         check_all_continuous(dataset)
         self._refuse_device("continuous variables")
         self._refuse_client("continuous variables, whose correlations are quick to compute")
-        from mnlearn.statistics.correlation_screen import CorrelationScreen, RowScreen
+        from mnlearn.statistics.screens import CorrelationScreen, RowScreen
 
         if dataset.gaps:
             return RowScreen(TestwiseMoments(dataset, n_jobs=self.n_jobs), rule)

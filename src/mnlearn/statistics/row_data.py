@@ -15,9 +15,8 @@ import numpy as np
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.numbers import exp, log
 from mnlearn.protocols.statistics import FloatArray
-from mnlearn.statistics.matrices import products
 from mnlearn.statistics.moments import LARGEST, Moments
-from mnlearn.statistics.scaling import standardized
+from mnlearn.statistics.scaling import products, standardized
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset

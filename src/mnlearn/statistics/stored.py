@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mnlearn.checkpoint import Checkpoint, key_of
 from mnlearn.data.dataset import Dataset
-from mnlearn.graphs.variable_lists import VariableLists
+from mnlearn.graphs.candidates import VariableLists
 from mnlearn.protocols import (
     NO_TURNS,
     SILENT,
@@ -37,13 +37,11 @@ from mnlearn.protocols import (
     Turns,
     VarSet,
 )
-from mnlearn.protocols.climbs import LocalClimbs
-from mnlearn.statistics.counts import PAIRS_TOGETHER, Counts, pair_blocks
+from mnlearn.protocols.judges import LocalClimbs
+from mnlearn.statistics.counts import PAIRS_TOGETHER, Counts, NativeClimbs, pair_blocks
 from mnlearn.statistics.evidence import EvidenceScans, Kind
-from mnlearn.statistics.local_climbs import NativeClimbs
-from mnlearn.statistics.moments import Moments
+from mnlearn.statistics.moments import Moments, TestwiseMoments
 from mnlearn.statistics.screens import PairScan, ScreenRule, ScreenStatistic, Step, StrongestPartners, run
-from mnlearn.statistics.testwise_moments import TestwiseMoments
 
 if TYPE_CHECKING:
     from mnlearn.statistics.shards import ShardedCounts

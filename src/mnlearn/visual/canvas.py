@@ -1,4 +1,7 @@
-"""Matplotlib figures without a window or global state: axes, legend, and writing to a file."""
+"""Matplotlib figures without a window or global state: axes, legend, and writing to a file.
+
+The degree distribution of a network.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,17 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from mnlearn.errors import FileError, check_path, require
 from mnlearn.files import replacing, write_errors
-from mnlearn.visual.figure_data import (
-    GROUP_COLORS,
-    SIGN_COLORS,
-    SIGN_WORDS,
-    FigureData,
-    strongest,
-)
+from mnlearn.protocols import IntArray
+from mnlearn.visual.figure_data import GROUP_COLORS, SIGN_COLORS, SIGN_WORDS, FigureData, strongest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 FORMATS = (".png", ".svg", ".pdf")
 _LACKING = re.compile(r"Glyph (\d+) .*missing from ")  # as matplotlib says it
@@ -180,3 +181,44 @@ def _glyphs_said_once() -> Iterator[None]:
 def _no_date(suffix: str) -> dict[str, None]:
     """Return metadata without the date, so that equal data give equal files."""
     return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})
+
+
+_MOST_BARS = 200  # beyond, points on logarithmic axes
+
+
+def plot_degrees(picture: FigureData, *, title: str = "") -> Figure:
+    """Draw a histogram of the number of neighbours; points on logarithmic axes if some variable has very many.
+
+    Parameters
+    ----------
+    picture
+        The result of `figure_data_of`.
+    title
+        Title of the figure.
+    """
+    figure = new_figure((6.0, 3.8))
+    axes = plain_axes(figure.add_subplot())
+    draw_degrees(axes, np.asarray(picture.graph.degrees()))
+    axes.set_title(title, parse_math=False, loc="left")
+    return figure
+
+
+def draw_degrees(axes: Axes, degrees: IntArray) -> None:
+    """Draw the distribution into axes."""
+    counts = np.bincount(degrees)
+    if len(counts) > _MOST_BARS:
+        some = np.flatnonzero(counts[1:]) + 1
+        axes.loglog(some, counts[some], ".", color=GROUP_COLORS[0])
+    else:
+        axes.bar(np.arange(len(counts)), counts, color=GROUP_COLORS[0], width=0.8)
+        axes.locator_params(integer=True)
+    axes.axvline(float(degrees.mean()), color=INK, linewidth=1, linestyle=":")
+    axes.annotate(
+        f"mean {degrees.mean():.1f}",
+        (float(degrees.mean()), 1.0),
+        xycoords=("data", "axes fraction"),
+        xytext=(4, -10),
+        textcoords="offset points",
+        color=INK,
+    )
+    axes.set(xlabel="neighbours", ylabel="variables")

@@ -12,7 +12,6 @@ import numpy as np
 from mnlearn.errors import InputError, check_listed, whole_number
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.regression.weights import EdgeWeights
-from mnlearn.visual.appearance import Appearance, Groups, Labels, Layout, NodeSize, check_appearance
 from mnlearn.visual.canvas import (
     FAINT,
     add_group_legend,
@@ -23,7 +22,19 @@ from mnlearn.visual.canvas import (
     save_figure,
 )
 from mnlearn.visual.drawings import figure_size, frame_network, paint_network, settle
-from mnlearn.visual.figure_data import SIGN_COLORS, FigureData, figure_data_of, relative_strengths, strongest
+from mnlearn.visual.figure_data import (
+    SIGN_COLORS,
+    Appearance,
+    FigureData,
+    Groups,
+    Labels,
+    Layout,
+    NodeSize,
+    check_appearance,
+    figure_data_of,
+    relative_strengths,
+    strongest,
+)
 from mnlearn.visual.layout import communities, positions
 
 if TYPE_CHECKING:

@@ -4,6 +4,11 @@ Names come from data, and data from anywhere; so every name is text. Jinja escap
 and names for the script travel as JSON that no tag can end, and a content security policy lets only the scripts run
 whose digests it lists: were there a way for a name to become a tag, the browser would still refuse to run it. The same
 policy forbids every request, so that a report never asks the network for anything.
+
+The report of a large network: a part is drawn, tables are bounded, and all variables can be searched.
+
+The names and edges of the whole network are in the page in a compact form, up to a limit; the page says what it leaves
+out.
 """
 
 from __future__ import annotations
@@ -21,27 +26,164 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mnlearn.data.missingness import missingness
-from mnlearn.data.overviews import Overview, overview
+from mnlearn.data.overviews import Overview, missingness, overview
 from mnlearn.errors import FileError, InputError, check_path, require, true_or_false, whole_number
 from mnlearn.files import replacing, write_errors
-from mnlearn.visual import report_figures, report_large, report_text
-from mnlearn.visual.appearance import Appearance, Groups, check_appearance
-from mnlearn.visual.figure_data import SIGN_COLORS, SIGN_WORDS, FigureData, figure_data_of
-from mnlearn.visual.heatmap import cell_size
-from mnlearn.visual.large import hub_excerpt, is_large, outline_of
-from mnlearn.visual.report_large import most_joined
-from mnlearn.visual.report_missing import missing_section
-from mnlearn.visual.report_sections import Computed
-from mnlearn.visual.report_text import cautions, decimal
+from mnlearn.protocols import FloatArray, IntArray
+from mnlearn.visual import report_figures, report_text
+from mnlearn.visual.canvas import plot_degrees
+from mnlearn.visual.drawings import cell_size
+from mnlearn.visual.figure_data import (
+    SIGN_COLORS,
+    SIGN_WORDS,
+    Appearance,
+    FigureData,
+    Groups,
+    check_appearance,
+    figure_data_of,
+    strongest,
+)
+from mnlearn.visual.network import hub_excerpt, is_large, outline_of
+from mnlearn.visual.report_figures import still_heatmap, still_network
+from mnlearn.visual.report_sections import Computed, ReportSection, missing_section, new_gallery
+from mnlearn.visual.report_text import cautions, count_of, decimal
 from mnlearn.visual.samples import centrality_rows
-from mnlearn.visual.still import still_heatmap, still_network
 
 if TYPE_CHECKING:
     from mnlearn.analysis.samples import Resampling
     from mnlearn.results.learned import Learned
-    from mnlearn.results.predictability import Predictability
+    from mnlearn.results.measures import Predictability
+
+
+HUBS, EACH = 12, 25  # drawn in the report
+MOST_LISTED = 2_000  # variables of the table
+MOST_EMBEDDED = 1_000_000  # edges in the file: some 10 MB
+MOST_NAMED = 6_000_000  # bytes of names in the file
+
+
+def most_joined(picture: FigureData, most: int = MOST_LISTED) -> list[int]:
+    """Return the variables with the most neighbours, for the table; ties in the order of the variables."""
+    found: list[int] = np.argsort(-picture.graph.degrees(), kind="stable")[:most].tolist()
+    return found
+
+
+def left_out(learned: Learned, whole: FigureData, drawn: FigureData, packed: dict[str, Any]) -> list[str]:
+    """Return sentences on what the page shows of the network, and what it leaves out."""
+    sizes = sorted(map(len, whole.graph.components()), reverse=True)
+    joined = [size for size in sizes if size > 1]
+    sentences = []
+    if len(joined) > 1:
+        sentences.append(
+            f"It has {len(joined):,} parts that are not joined with each other; the largest has "
+            f"{count_of(joined[0], 'variable')}."
+        )
+    sentences.append(
+        f"Too large to draw as a whole: the picture and the heat map show {count_of(len(drawn.names), 'variable')}, "
+        f"the {min(HUBS, len(drawn.names))} with the most neighbours and up to {EACH} of the strongest of each. Find "
+        "any other variable by its name to see its neighbours."
+    )
+    n_edges, n_names = packed["count"], len(packed["names"])
+    if n_edges < learned.graph.n_edges or n_names < len(learned.names):
+        sentences.append(
+            f"The search knows {count_of(n_names, 'variable')} of {len(learned.names):,} and the {n_edges:,} most "
+            f"certain edges of {learned.graph.n_edges:,}; result.save(...) writes all of them to a file."
+        )
+    return sentences
+
+
+def degree_section(whole: FigureData) -> ReportSection:
+    """Return the section with the degree distribution."""
+    degrees = whole.graph.degrees()
+    gallery = new_gallery()
+    pictures = gallery.draw("How many neighbours variables have", lambda: plot_degrees(whole))
+    middle, high = np.quantile(degrees, [0.5, 0.99])
+    sentences = [
+        f"Half of the variables have at most {middle:.0f} neighbours, 99 % at most {high:.0f}, and one has "
+        f"{degrees.max():,}.",
+        *gallery.missing,
+    ]
+    return ReportSection("degrees", "How many neighbours variables have", "Degrees", sentences, pictures, [])
+
+
+def packed_network(whole: FigureData, drawn: FigureData) -> dict[str, Any]:
+    """Return names and edges of a network for the search of the page.
+
+    Edges are u n + v in ascending order, as differences of 7 bits a byte, the lowest first. Beside them are the first
+    measure in single precision, and the weight as a share of the strongest in 16 bits; NaN is −32,768.
+    """
+    known = _named(whole)
+    position = np.full(len(whole.names), -1, dtype=np.int64)
+    position[known] = np.arange(len(known))
+    edges = whole.graph.edges
+    ends = position[np.array(edges, dtype=np.int64).reshape(-1, 2)]
+    certain = _column(whole.measures[0].values if whole.measures else {}, edges)
+    kept = np.flatnonzero((ends >= 0).all(axis=1))
+    order = np.argsort(-np.nan_to_num(certain[kept], nan=-np.inf), kind="stable")[:MOST_EMBEDDED]
+    kept = np.sort(kept[order])
+    keys = ends[kept, 0] * np.int64(len(known)) + ends[kept, 1]
+    place = {name: x for x, name in enumerate(whole.names)}
+    weights = whole.weights
+    return {
+        "names": [whole.names[x] for x in known],
+        "places": None if len(known) == len(whole.names) else known,
+        "count": len(kept),
+        "pairs": _text(varints(np.diff(keys, prepend=0))),
+        "measure": whole.measures[0].label if whole.measures else None,
+        "values": _text(certain[kept].astype("<f4")) if whole.measures else None,
+        "weight": None if weights is None else weights.measure,
+        "strongest": None if weights is None else strongest(weights),
+        "weights": None
+        if weights is None
+        else _text(_shares(_column(weights.values, edges)[kept], strongest(weights))),
+        "drawn": [int(position[place[name]]) for name in drawn.names],
+        "degrees": [whole.graph.degree(place[name]) for name in drawn.names],
+        "hidden": [] if len(kept) == len(edges) else whole.graph.degrees()[known].tolist(),
+    }
+
+
+def _named(whole: FigureData) -> list[int]:
+    """Return the variables whose names fit, those with the most neighbours first; ascending."""
+    order = np.argsort(-whole.graph.degrees(), kind="stable")
+    room = np.cumsum([len(whole.names[x].encode("utf-8", "backslashreplace")) + 4 for x in order])
+    return sorted(order[room <= MOST_NAMED].tolist())
+
+
+def _column(values: Any, edges: tuple[tuple[int, int], ...]) -> FloatArray:
+    """Return one number per edge; NaN where there is none."""
+    return np.array([np.nan if value is None else value for value in map(values.get, edges)], dtype=np.float64)
+
+
+def _shares(weights: FloatArray, full: float) -> NDArray[np.int16]:
+    """Return weights as shares of the strongest in 16 bits."""
+    scaled = np.clip(np.rint(weights / full * 16_384), -32_767, 32_767)
+    return np.where(np.isnan(scaled), -32_768, scaled).astype("<i2")
+
+
+def varints(numbers: IntArray) -> NDArray[np.uint8]:
+    """Return numbers of at least 0 as bytes of 7 bits, the lowest first; the highest bit says that more follow.
+
+    Examples
+    --------
+    >>> varints(np.array([5, 300])).tolist()
+    [5, 172, 2]
+    """
+    lengths = np.ones(len(numbers), dtype=np.int64)
+    for k in range(1, 9):
+        lengths += numbers >= 1 << 7 * k
+    starts = np.cumsum(lengths) - lengths
+    found = np.zeros(int(lengths.sum()), dtype=np.uint8)
+    for k in range(int(lengths.max(initial=0))):
+        some = lengths > k
+        more = np.where(lengths[some] > k + 1, 128, 0)
+        found[starts[some] + k] = (numbers[some] >> 7 * k & 127) + more
+    return found
+
+
+def _text(values: NDArray[Any]) -> str:
+    """Return the bytes of an array as base64."""
+    return base64.b64encode(values.tobytes()).decode("ascii")
 
 
 _PAGE = Path(__file__).parent / "page"
@@ -168,10 +310,10 @@ def _shown(learned: Learned, seed: int, look: Appearance) -> _Shown:
     if not is_large(learned.graph):
         picture = figure_data_of(learned, seed, look)
         return _Shown(picture, picture)
-    part = hub_excerpt(learned, report_large.HUBS, report_large.EACH)
+    part = hub_excerpt(learned, HUBS, EACH)
     drawn = figure_data_of(part, seed, look.among(learned.names, part.names))
     whole = replace(outline_of(learned), weights=learned.weights)
-    return _Shown(whole, drawn, report_large.packed_network(whole, drawn))
+    return _Shown(whole, drawn, packed_network(whole, drawn))
 
 
 def _context(learned: Learned, shown: _Shown, source: str | None, computed: Computed) -> dict[str, Any]:
@@ -186,7 +328,7 @@ def _context(learned: Learned, shown: _Shown, source: str | None, computed: Comp
         "learned": learned,
         "names": whole.names,
         "suggested": whole.names if packed is None else (),
-        "notes": [] if packed is None else report_large.left_out(learned, whole, picture, packed),
+        "notes": [] if packed is None else left_out(learned, whole, picture, packed),
         "whole": packed,
         "summary": report_text.summary_sentences(learned, whole),
         "cautions": cautions(learned, seen, found),
@@ -210,8 +352,7 @@ def _context(learned: Learned, shown: _Shown, source: str | None, computed: Comp
         "colors": [whole.color(x) for x in range(len(whole.names))],
         "run_again": run_again(learned, source),
         "settings": settings_rows(learned),
-        "sections": ([] if packed is None else [report_large.degree_section(whole)])
-        + [missing] * (missing is not None),
+        "sections": ([] if packed is None else [degree_section(whole)]) + [missing] * (missing is not None),
         "cost": _capital(learned.cost_in_words),
         "weights": "" if picture.weights is None else picture.weights.words,
         "versions": versions(),

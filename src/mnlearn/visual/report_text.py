@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.missingness import Missingness, missingness
-from mnlearn.data.overviews import Overview, overview
+from mnlearn.data.overviews import Missingness, Overview, missingness, overview
 from mnlearn.graphs.graph import Graph
 from mnlearn.visual.figure_data import FigureData
-from mnlearn.visual.large import is_large
+from mnlearn.visual.network import is_large
 
 if TYPE_CHECKING:
     from mnlearn.results.learned import Learned
@@ -156,7 +155,7 @@ class Caution(NamedTuple):
 
 def cautions(learned: Learned, seen: Overview | None = None, gaps: Missingness | None = None) -> list[Caution]:
     """Return all warnings, the most serious first; `seen` and `gaps` describe the data, if already computed."""
-    from mnlearn.visual.report_missing import missing_cautions
+    from mnlearn.visual.report_sections import missing_cautions
 
     data = learned.data
     found = [*_of_the_search(learned), *_of_the_resamples(learned)]

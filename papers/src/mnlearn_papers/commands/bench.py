@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from mnlearn.cli import options
-from mnlearn.cli.console import exit_interrupted, note, progress_monitor, say, show, simple_table
-from mnlearn.cli.files import reads, writes, writes_into
+from mnlearn.cli.console import (
+    exit_interrupted,
+    note,
+    progress_monitor,
+    reads,
+    say,
+    show,
+    simple_table,
+    writes,
+    writes_into,
+)
 from mnlearn.cli.options import OutputOptions, flag, option
 from mnlearn.errors import FileError, InputError, check_name
 from mnlearn.files import replacing, write_errors
@@ -220,7 +229,7 @@ def accuracy_document(half: str, standings: Standings) -> dict[str, object]:
 
 def _write_accuracy(rows: list[Row], half: str, against: str, out: Path) -> None:
     """Write the table of all runs, the page, a chart, and with matplotlib a figure of the probabilities."""
-    from mnlearn.evaluation.calibration import bins, plot_reliability
+    from mnlearn.evaluation.metrics import bins, plot_reliability
     from mnlearn_papers.accuracy_page import page
     from mnlearn_papers.accuracy_profile import draw_profiles
     from mnlearn_papers.experiment import write_rows

@@ -6,8 +6,7 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, say, with_noun
-from mnlearn.cli.files import reads, writes
+from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, reads, say, with_noun, writes
 from mnlearn.cli.graph import Seed, show_catalogue
 from mnlearn.cli.learn import check_picture
 from mnlearn.cli.options import OutputOptions, argument, drop_none, flag, option
@@ -15,9 +14,9 @@ from mnlearn.errors import FileError, InputError
 from mnlearn.files import replacing
 
 if TYPE_CHECKING:
+    from mnlearn_papers.optimize.eda import StructureLearner
     from mnlearn_papers.optimize.history import Optimum
     from mnlearn_papers.optimize.problems import Problem
-    from mnlearn_papers.optimize.structures import StructureLearner
 
 MaxNeighbors = Annotated[int | None, option("K", "moa: largest number of neighbours of a gene; 3 by default.")]
 Target = Annotated[float | None, option("F", "Stop at this fitness; at the optimum by default, if it is known.")]
@@ -52,9 +51,9 @@ def optimize_command(
       mnlearn optimize royal-road:n=64,group=4 --population 300 --seed 1
       mnlearn optimize formula.cnf --learner moa --max-neighbors 4 --generations 200 --history run.csv
     """
-    from mnlearn_papers.optimize.catalogue import PROBLEMS, problem_named
     from mnlearn_papers.optimize.driver import maximize
     from mnlearn_papers.optimize.eda import MarkovEDA
+    from mnlearn_papers.optimize.problems import PROBLEMS, problem_named
 
     if list_:
         show_catalogue(output, problem=[(name, item.title, item.settings) for name, item in PROBLEMS.items()])
@@ -90,7 +89,7 @@ def optimize_command(
 def _learner(name: str, max_neighbors: int | None) -> str | StructureLearner:
     """Return a structure learner of the optimiser, or a method of `mnlearn learn`."""
     from mnlearn_papers.named import structure_learner
-    from mnlearn_papers.optimize.structures import LEARNERS, MutualInformationStructure
+    from mnlearn_papers.optimize.eda import LEARNERS, MutualInformationStructure
 
     if max_neighbors is not None:
         if name != "moa":

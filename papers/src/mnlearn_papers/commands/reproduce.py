@@ -11,8 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 from mnlearn.cli import options
-from mnlearn.cli.console import exit_interrupted, note, progress_monitor, say, show, simple_table, with_noun
-from mnlearn.cli.files import writes_into
+from mnlearn.cli.console import (
+    exit_interrupted,
+    note,
+    progress_monitor,
+    say,
+    show,
+    simple_table,
+    with_noun,
+    writes_into,
+)
 from mnlearn.cli.options import OutputOptions, argument, flag, option
 from mnlearn.errors import FileError, InputError, check_name
 from mnlearn_papers.commands.bench import (
@@ -29,8 +37,7 @@ from mnlearn_papers.commands.bench import (
 )
 
 if TYPE_CHECKING:
-    from mnlearn_papers.campaign import Campaign
-    from mnlearn_papers.costs import Cost
+    from mnlearn_papers.campaign import Campaign, Cost
     from mnlearn_papers.reproduction import Comparison, Reproduction, Request
 
 ALL = "all"
@@ -239,7 +246,7 @@ def _from_runs(page: Path | None, summaries: Path | None, name: str | None, out:
 
 def _costs(known: Mapping[str, Reproduction], folder: Path | None, data: Path | None) -> dict[str, Cost]:
     """Return the cost of the experiments that have runs in a folder, by name."""
-    from mnlearn_papers.costs import costs
+    from mnlearn_papers.campaign import costs
 
     if folder is None:
         return {}

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mnlearn._validate import Seed, rng_from
 from mnlearn.errors import InputError, MnlearnError, check_instance, check_methods, is_number, whole_number
+from mnlearn.numbers import Seed, rng_from
 from mnlearn.parallel import Quietly, run
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn_papers.optimize.driver import maximize

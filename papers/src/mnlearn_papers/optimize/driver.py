@@ -19,15 +19,15 @@ from typing import Any, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn._validate import Seed, array_of_npy
 from mnlearn.errors import FileError, InputError, check_name, check_path, is_number, true_or_false, whole_number
 from mnlearn.files import only_user, replacing
 from mnlearn.graphs.graph import Graph
+from mnlearn.numbers import Seed, array_of_npy
 from mnlearn.parallel import Backend, job_count
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn_papers.optimize.eda import MarkovEDA, Run
-from mnlearn_papers.optimize.fitness import Evaluator, FitnessError
 from mnlearn_papers.optimize.history import Generation, Optimum
+from mnlearn_papers.optimize.operators import Evaluator, FitnessError
 from mnlearn_papers.optimize.problems import Problem
 
 Fitness = Callable[[NDArray[np.int64]], Any]

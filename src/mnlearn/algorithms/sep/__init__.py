@@ -24,10 +24,15 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Literal, get_args
 
-from mnlearn.algorithms import _candidate_pairs
 from mnlearn.algorithms.base import STOPPED, Constraints, check_parts, check_variables, ordered
 from mnlearn.algorithms.screening import Screening
-from mnlearn.algorithms.sep.blankets import EvidenceBlankets, partners_in_pairs
+from mnlearn.algorithms.sep.blankets import (
+    MOST_FOR_ALL_PAIRS,
+    MOST_FOR_EVIDENCE,
+    EvidenceBlankets,
+    listed_partners,
+    partners_in_pairs,
+)
 from mnlearn.algorithms.sep.phase import SeparatorPhase, price
 from mnlearn.errors import InputError, check_name, true_or_false
 from mnlearn.graphs.candidates import Candidates, check_candidates, every_pair
@@ -126,9 +131,9 @@ class SeparatorEvidence:
     def limits(self, n_variables: int) -> list[str]:
         """Return what the search leaves out for so many variables, one sentence for each."""
         found, m = [], partners_in_pairs(n_variables)
-        most, many = _candidate_pairs.MOST_FOR_ALL_PAIRS, _candidate_pairs.MOST_FOR_EVIDENCE
+        most, many = MOST_FOR_ALL_PAIRS, MOST_FOR_EVIDENCE
         if self.candidates is None and n_variables > most:
-            k = _candidate_pairs.listed_partners(n_variables)
+            k = listed_partners(n_variables)
             found.append(
                 f"a screen chooses the pairs to weigh, because there are more than {most:,} variables: the {k} "
                 "strongest partners of each, and those found given its neighbours"
