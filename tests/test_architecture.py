@@ -4,73 +4,44 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "mnlearn"
 
-# What each package may import from the library, besides itself. A package that is not listed here fails the test.
-ALLOWED: dict[str, set[str]] = {
-    "errors": set(),
-    "_lazy": set(),  # which loads the modules of any package
-    "_deprecation": {"errors"},
-    "_elementary": {"_core"},  # as much part of the language as `math`: any package may import it
-    "_validate": {"errors"},
-    "_atomic_files": {"errors"},
-    "_ties": {"errors"},
-    "graphs.arrays": {"errors"},
-    "graphs.graph": {"errors", "graphs.arrays"},
-    "graphs.pdag": {"graphs.graph"},
-    "graphs.separating_sets": {"graphs.graph", "_core"},
-    "graphs.candidates": {"errors", "graphs.graph"},
-    "graphs.strongest_pairs": {"_core", "graphs.candidates"},
-    "graphs.variable_lists": {"graphs.candidates", "graphs.graph"},
-    "run": set(),
-    "protocols": {"errors", "run", "graphs.graph", "graphs.pdag", "graphs.candidates", "graphs.variable_lists"},
-    "parallel": {"errors", "run"},
-    "checkpoints": {"errors", "_atomic_files", "protocols", "graphs.graph", ""},
-    "graphs": {"errors", "_validate", "_atomic_files", "graphs.graph"},
-    "data": {"errors", "_validate", "_atomic_files", "protocols", "parallel", "_core"},
-    "statistics": {
-        *("errors", "_ties", "protocols", "parallel", "data", "graphs.candidates", "graphs.variable_lists", "_core"),
-    },
-    "independence": {"errors", "_ties", "protocols", "graphs.graph", "graphs.candidates", "statistics"},
-    "scores": {
-        *("errors", "_ties", "protocols", "graphs.graph", "graphs.candidates", "graphs.variable_lists", "data"),
-        "statistics",
-    },
-    "algorithms": {
-        *("errors", "_ties", "protocols", "graphs.graph", "graphs.pdag", "graphs.separating_sets"),
-        *("graphs.strongest_pairs", "graphs.candidates", "graphs.variable_lists"),
-    },
-    "simulate": {"errors", "_validate", "protocols", "parallel", "graphs", "graphs.graph", "data", "_core"},
-    "model": {
-        *("errors", "_validate", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "statistics"),
+# From the bottom to the top: a module imports its own package and packages before it. Modules at the top level are
+# packages of their own.
+ORDER = (
+    *("errors", "_lazy", "numbers", "files", "run", "checkpoint", "parallel"),
+    *("graphs", "protocols", "evaluation", "data", "statistics", "regression", "independence", "scores", "algorithms"),
+    *(
+        "distributions",
         "simulate",
-    },
-    "evaluation": {
-        *("errors", "_validate", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "statistics"),
-        "algorithms",
-    },
-    # A learned network draws itself: its methods import `visual` when they are called. "" is the version.
-    "results": {
-        *("errors", "_atomic_files", "protocols", "parallel", "checkpoints", "graphs", "graphs.graph", "data"),
-        *("graphs.candidates", "statistics", "visual", ""),
-    },
-    "visual": {"errors", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "statistics", "results", ""},
-    "learning": {
-        *("errors", "protocols", "graphs", "graphs.graph", "data", "statistics", "independence", "scores"),
-        *("algorithms", "simulate", "model", "evaluation", "results", "parallel", "checkpoints"),
-        *("graphs.separating_sets", "graphs.candidates", "graphs.variable_lists"),
-    },
-    "estimators": {"errors", "protocols", "graphs", "graphs.graph", "data", "results", "learning"},
-    "cli": {
-        *("errors", "_atomic_files", "protocols", "graphs", "graphs.graph", "data", "simulate", "learning", "results"),
-        *("visual", "evaluation", "parallel", "checkpoints", "model", ""),
-    },
-    "__main__": {"cli"},
+        "model",
+        "results",
+        "analysis",
+        "visual",
+        "learning",
+        "estimators",
+        "cli",
+        "__main__",
+    ),
+)
+
+# What a method of a result imports when it is called: a network draws itself, and its analyses learn it again.
+LATER = {"results": {"analysis", "visual"}, "analysis": {"visual"}}
+
+# What an order of packages does not say.
+NEVER = {
+    "algorithms": {"data", "statistics", "regression", "independence", "scores", "_core"},  # a learner sees a judge
+    "independence": {"data", "regression"},
+    "model": {"independence", "scores", "algorithms"},
+    "visual": {"independence", "scores", "algorithms", "simulate", "model"},
 }
+
+USERS_OF_THE_CORE = {"numbers", "graphs", "data", "statistics", "distributions", "simulate"}
 
 
 def modules() -> list[Path]:
@@ -82,70 +53,89 @@ def dotted(path: Path) -> str:
 
 
 def package_of(module: str) -> str:
-    """Return the entry of ALLOWED for a module: graphs.graph has its own, the rest of graphs shares one."""
-    return module if module in ALLOWED else module.split(".", maxsplit=1)[0]
+    """Return the package of a module, or the module itself at the top level."""
+    return module.split(".", maxsplit=1)[0]
+
+
+def loaded(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a module that run when it is loaded."""
+    for child in ast.iter_child_nodes(node):
+        for_types = isinstance(child, ast.If) and getattr(child.test, "id", "") == "TYPE_CHECKING"
+        if not for_types and not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield child
+            yield from loaded(child)
 
 
 @cache
-def imports(path: Path) -> set[str]:
-    """Return the modules of the library that a file imports anywhere; "" is the package itself."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {a.name for a in node.names if a.name.split(".")[0] == "mnlearn"}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path.name} has a relative import; write it out"
-            base = node.module or ""
-            if base.split(".")[0] == "mnlearn":
-                for alias in node.names:
-                    longer = SOURCE.joinpath(*base.split(".")[1:], alias.name)
-                    is_module = longer.with_suffix(".py").exists() or longer.is_dir() or alias.name == "_core"
-                    found.add(f"{base}.{alias.name}" if is_module else base)
-    return {name.removeprefix("mnlearn").removeprefix(".") for name in found}
+def imports(path: Path, *, anywhere: bool = True) -> set[str]:
+    """Return the modules of the library that a file imports, in functions and for types only too if anywhere."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {name for node in (ast.walk(tree) if anywhere else loaded(tree)) for name in names_of(node)}
 
 
-def packages_imported() -> dict[str, set[str]]:
-    """Return what the modules of each package import from other packages."""
-    found: dict[str, set[str]] = {}
+def names_of(node: ast.AST) -> set[str]:
+    """Return the modules of the library that an import statement names; "" is the package itself."""
+    names: set[str] = set()
+    if isinstance(node, ast.Import):
+        names = {a.name for a in node.names if a.name.split(".")[0] == "mnlearn"}
+    elif isinstance(node, ast.ImportFrom):
+        assert node.level == 0, f"line {node.lineno} has a relative import; write it out"
+        base = node.module or ""
+        if base.split(".")[0] == "mnlearn":
+            for alias in node.names:
+                longer = SOURCE.joinpath(*base.split(".")[1:], alias.name)
+                is_module = longer.with_suffix(".py").exists() or longer.is_dir() or alias.name == "_core"
+                names.add(f"{base}.{alias.name}" if is_module else base)
+    return {name.removeprefix("mnlearn").removeprefix(".") for name in names}
+
+
+def packages_imported(*, anywhere: bool = True) -> dict[str, set[str]]:
+    """Return the other packages that the modules of each package import."""
+    packages: dict[str, set[str]] = {}
     for path in modules():
         package = package_of(dotted(path).removesuffix(".__init__"))
-        found.setdefault(package, set()).update(map(package_of, imports(path)))
-    return {package: names - {package} for package, names in found.items()}
-
-
-def test_imports_point_one_way() -> None:
-    wrong = []
-    for path in modules():
-        package = package_of(dotted(path).removesuffix(".__init__"))
-        allowed = ALLOWED.get(package, set()) | {package, "_lazy", "_elementary"}
-        wrong += [f"{dotted(path)} imports mnlearn.{name}" for name in imports(path) if package_of(name) not in allowed]
-    assert not wrong
+        packages.setdefault(package, set()).update(map(package_of, imports(path, anywhere=anywhere)))
+    return {package: names - {package, "", "_core"} for package, names in packages.items()}
 
 
 def test_every_package_has_its_place() -> None:
-    assert set(packages_imported()) <= set(ALLOWED)
+    assert set(packages_imported()) == set(ORDER)
 
 
-def test_the_library_does_not_import_the_papers() -> None:
-    importing = re.compile(r"^\s*(from|import) mnlearn_papers", re.MULTILINE)
-    assert not [dotted(path) for path in modules() if importing.search(path.read_text(encoding="utf-8"))]
+def test_imports_point_one_way() -> None:
+    before = {package: set(ORDER[:place]) for place, package in enumerate(ORDER)}
+    wrong = {p: names - before[p] for p, names in packages_imported(anywhere=False).items() if names - before[p]}
+    assert not wrong
 
 
-def test_algorithms_import_neither_data_nor_statistics_nor_a_concrete_test() -> None:
-    imported = packages_imported()["algorithms"]
-    assert imported.isdisjoint({"data", "statistics", "independence", "scores", "_core"}), imported
+def test_imports_when_a_function_is_called_point_one_way_too() -> None:
+    wrong = {}
+    for path in modules():
+        package = package_of(dotted(path).removesuffix(".__init__"))
+        names = set(map(package_of, called_imports(path))) - {package, "", "_core"}
+        if upwards := names - set(ORDER[: ORDER.index(package)]) - LATER.get(package, set()):
+            wrong[dotted(path)] = upwards
+    assert not wrong
 
 
-def test_only_data_statistics_samplers_and_searches_in_graphs_import_the_native_core() -> None:
-    users = {package for package, names in packages_imported().items() if "_core" in names}
-    assert users == {
-        "_elementary",
-        "data",
-        "statistics",
-        "simulate",
-        "graphs.separating_sets",
-        "graphs.strongest_pairs",
-    }
+def called_imports(path: Path) -> set[str]:
+    """Return the modules of the library that a file imports when it is loaded or one of its functions is called."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    types = [n for n in ast.walk(tree) if isinstance(n, ast.If) and getattr(n.test, "id", "") == "TYPE_CHECKING"]
+    for_types = {id(inner) for block in types for inner in ast.walk(block)}
+    return {name for node in ast.walk(tree) if id(node) not in for_types for name in names_of(node)}
+
+
+def test_some_packages_never_meet() -> None:
+    wrong = {p: names & NEVER[p] for p, names in packages_imported().items() if names & NEVER.get(p, set())}
+    assert not wrong
+    learners = {name for path in modules() if dotted(path).startswith("algorithms.") for name in imports(path)}
+    assert "_core" not in learners
+
+
+def test_few_packages_import_the_native_core() -> None:
+    users = {package_of(dotted(path)) for path in modules() if "_core" in imports(path)}
+    assert users == USERS_OF_THE_CORE
 
 
 def test_no_module_is_called_utils() -> None:
