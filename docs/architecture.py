@@ -1,8 +1,8 @@
 """Draw the packages of mnlearn and their imports: `python docs/architecture.py`.
 
-The imports are read from the source files, except those for type checkers only. An arrow leads from a package to one
-that it imports; arrows that follow from others are left out. A package stands above all that it imports. Private
-modules at the top level are not shown.
+The imports are read from the source files: those that run when a module is loaded. An arrow leads from a package to one
+that it imports; arrows that follow from others are left out. A package stands above all that it imports. Modules at the
+top level that nearly all others import are not shown.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from statistics import fmean
 
 DOCS = Path(__file__).resolve().parent
 SOURCE = DOCS.parent / "src" / "mnlearn"
-APART = "graphs.graph"  # the Graph class, which protocols use while the rest of graphs comes later
+INSIDE = {"cli"}  # packages whose functions import what they need, so that every command starts fast
+LEFT_OUT = {"__init__", "__main__", "_lazy", "errors", "files", "numbers"}
 CORE = "_core"
 ROW, BOX, GAP, LETTER, MARGIN, SWEEPS = 74, 30, 18, 8.2, 20, 24
 
@@ -29,25 +30,24 @@ def pictures() -> dict[Path, str]:
 
 
 def package_imports() -> Imports:
-    """Return the packages that each package imports, anywhere in its files."""
-    found: Imports = {CORE: set()}
+    """Return the packages that each package imports when its modules are loaded."""
+    packages: Imports = {CORE: set()}
     for path in sorted(SOURCE.rglob("*.py")):
-        module = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
-        package = package_of(module)
-        if not package.startswith("_"):
-            found.setdefault(package, set()).update(package_of(name) for name in imports(path))
-    return {package: targets & found.keys() - {package} for package, targets in found.items()}
+        package = package_of(".".join(path.relative_to(SOURCE).with_suffix("").parts))
+        if package not in LEFT_OUT:
+            packages.setdefault(package, set()).update(package_of(name) for name in imports(path, package in INSIDE))
+    return {package: targets & packages.keys() - {package} for package, targets in packages.items()}
 
 
 def package_of(module: str) -> str:
     """Return the box of a module: its package, or the module itself at the top level."""
-    return APART if f"{module}.".startswith((f"{APART}.", "graphs.arrays.")) else module.split(".", maxsplit=1)[0]
+    return module.split(".", maxsplit=1)[0]
 
 
-def imports(path: Path) -> set[str]:
-    """Return the modules of mnlearn, and names in them, that a file imports."""
+def imports(path: Path, inside: bool) -> set[str]:
+    """Return the modules of mnlearn, and names in them, that a file imports, inside of functions too if wanted."""
     found: set[str] = set()
-    for node in _executed(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _executed(ast.parse(path.read_text(encoding="utf-8")), inside):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -55,12 +55,13 @@ def imports(path: Path) -> set[str]:
     return {name.removeprefix("mnlearn.") for name in found if name.startswith("mnlearn.")}
 
 
-def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a syntax tree without the blocks for type checkers."""
+def _executed(node: ast.AST, inside: bool) -> Iterator[ast.AST]:
+    """Yield the nodes of a syntax tree without the blocks for type checkers, and without functions unless wanted."""
     yield node
     for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.If) and getattr(child.test, "id", "") == "TYPE_CHECKING"):
-            yield from _executed(child)
+        for_types = isinstance(child, ast.If) and getattr(child.test, "id", "") == "TYPE_CHECKING"
+        if not for_types and (inside or not isinstance(child, ast.FunctionDef)):
+            yield from _executed(child, inside)
 
 
 def reduced(found: Imports) -> Imports:
