@@ -371,11 +371,11 @@ PROGRAM = f"""
 import sys, time, json
 import numpy as np
 import mnlearn as mn
-from mnlearn import checkpoints
+from mnlearn import checkpoint
 from mnlearn.statistics import Counts
 from mnlearn.data import Dataset
 
-checkpoints.FLUSH_SECONDS = 0.02
+checkpoint.FLUSH_SECONDS = 0.02
 {getsource(survey)}
 for name in ("reduce", "reduce_many", "members", "without", "local"):
     def slow(self, *args, _inside=getattr(Counts, name)):

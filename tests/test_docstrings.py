@@ -15,7 +15,7 @@ def check_examples(package: ModuleType, *, least: int) -> None:
     modules = sorted(
         module.name
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-        if not module.name.endswith(("_core", "__main__", "device_kernels"))  # which Triton compiles
+        if not module.name.endswith(("_core", "__main__", "gpu_kernels"))  # which Triton compiles
     )
     results = {name: doctest.testmod(importlib.import_module(name)) for name in modules}
     assert [name for name, result in results.items() if result.failed] == []

@@ -81,7 +81,7 @@ NOT_TO_LEARN = (
     *("asyncio", "multiprocessing", "concurrent.futures", "pydantic", "pyarrow.compute", "pyarrow.parquet"),
     *("numpy.ma", "numpy.random"),
     *("dask", "distributed", "pydot", "pyagrum", "python_calamine", "pyreadstat", "rdata", "threadpoolctl"),
-    *("mnlearn.simulate", "mnlearn.model", "mnlearn.evaluation", "mnlearn.visual"),
+    *("mnlearn.simulate", "mnlearn.model", "mnlearn.evaluation.metrics", "mnlearn.visual"),
     *("mnlearn.cli.report", "mnlearn_papers", "importlib.metadata"),
 )
 

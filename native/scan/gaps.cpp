@@ -17,7 +17,7 @@ namespace {
 constexpr double kCellsTogether = 0x1p21;                      // of the tables of some y: 16 MB
 constexpr double kLeastDense = 65'536.0, kDensePerRow = 16.0;  // larger tables have far more cells than rows
 
-// Above the tolerance of mnlearn/_ties.py: a posterior of one half that no row stands for means independent.
+// Above the tolerance of mnlearn/numbers.py: a posterior of one half that no row stands for means independent.
 constexpr double kTieBroken = 2e-9;
 
 CountedStates states_of(const Store& store, std::int32_t v) {

@@ -1,4 +1,4 @@
-// When two scores tie: the same numbers as in mnlearn/_ties.py.
+// When two scores tie: the same numbers as in mnlearn/numbers.py.
 #pragma once
 
 #include <algorithm>

@@ -20,16 +20,16 @@ def on_first_use(
         Its public names. One that is also the name of a module must be that module, because importing a module sets
         the name.
     modules
-        The modules that define the names; they are searched in this order.
+        The modules that define the names; they are searched in this order. One of another package is written in full.
     """
 
     def load(name: str) -> object:
         if name in modules:
             return import_module(f"{package}.{name}")
         for module in modules if name in names else ():
-            found = import_module(f"{package}.{module}")
-            if hasattr(found, name):
-                value: object = getattr(found, name)
+            source = import_module(module if "." in module else f"{package}.{module}")
+            if hasattr(source, name):
+                value: object = getattr(source, name)
                 setattr(sys.modules[package], name, value)
                 return value
         raise AttributeError(f"module {package!r} has no attribute {name!r}")

@@ -7,7 +7,7 @@ weighs a neighbour by the gain of both ends (Eq. 6) and adds it to both blankets
 Round k lets every variable take its best new neighbour, up to k each; then each neighbour may be swapped for a better
 one, and is tabu to the variable that gave it up. The paper's score is S(X | M) = H(X | M) + λ log |M|; any score that
 is a sum over variables can be used. Two things differ: λ and k, which the paper tries out, may be chosen by the data
-(`choose`, mbs_selection.py); and a stage of deletions may end each round, without which a neighbour taken too early
+(`choose`); and a stage of deletions may end each round, without which a neighbour taken too early
 stays for good.
 
 Choice of the penalty λ and the limit k of Markov blanket search, and the search for independent blankets.

@@ -1,7 +1,7 @@
 """The Markov blanket of one variable, without the rest of the network.
 
 By evidence, `evidence_target` chooses the variables that matter: the blanket of the target by evidence
-(evidence_blankets.py), the blankets of its members, and the strongest partners of the target, given nothing and given
+(sep/blankets.py), the blankets of its members, and the strongest partners of the target, given nothing and given
 its blanket. Separator evidence then learns the network of these variables alone. For members of the
 blanket in it, and near members, their own blankets are chosen as well: they hold what separates them from the target.
 The prior still counts all variables, or pairs that were chosen because they look like edges would be too cheap.

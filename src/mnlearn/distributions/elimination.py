@@ -8,7 +8,7 @@ needs tables of k + 1.
 
 Exact inference in a product of factors, for many rows of evidence at once: joint distributions and the best states.
 
-Variables that are neither asked about nor known are eliminated one by one, as in `mnlearn.distributions.elimination`: by
+Variables that are neither asked about nor known are eliminated one by one in the same way: by
 sums for a distribution, by maxima for the most probable states. Known variables cut the graph, so only those matter
 that can be reached from the question through unknown ones. A table has an axis for the rows of evidence in front.
 """

@@ -1,33 +1,36 @@
 """Evaluation of learned graphs: metrics, calibration, triplets and subgraphs."""
 
-from mnlearn.evaluation.metrics import (
-    Confusion,
-    Evaluation,
-    compare_edges,
-    evaluate,
-    f1,
-    hamming,
-    normalized_hamming,
-    precision,
-    recall,
-    score_gap,
-    success_rate,
-    weighted_tests,
-)
-from mnlearn.evaluation.subgraphs import (
-    KINDS,
-    Accuracy,
-    Enrichment,
-    SubgraphScore,
-    Triplet,
-    align,
-    better_terms,
-    enrichment,
-    ev_scores,
-    independence_accuracy,
-    sample_triplets,
-)
-from mnlearn.graphs.generators import irregularity, total_irregularity
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mnlearn.evaluation.metrics import (
+        Confusion,
+        Evaluation,
+        compare_edges,
+        evaluate,
+        f1,
+        hamming,
+        normalized_hamming,
+        precision,
+        recall,
+        score_gap,
+        success_rate,
+        weighted_tests,
+    )
+    from mnlearn.evaluation.subgraphs import (
+        KINDS,
+        Accuracy,
+        Enrichment,
+        SubgraphScore,
+        Triplet,
+        align,
+        better_terms,
+        enrichment,
+        ev_scores,
+        independence_accuracy,
+        sample_triplets,
+    )
+    from mnlearn.graphs.generators import irregularity, total_irregularity
 
 __all__ = [
     "KINDS",
@@ -56,3 +59,9 @@ __all__ = [
     "total_irregularity",
     "weighted_tests",
 ]
+
+if not TYPE_CHECKING:
+    from mnlearn._lazy import on_first_use
+
+    _MODULES = ("metrics", "subgraphs", "mnlearn.graphs.generators")
+    __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

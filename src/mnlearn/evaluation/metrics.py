@@ -1,9 +1,8 @@
 """Metrics of learned graphs: every measure of the five papers, with its formula.
 
 Edges first (Hamming distance, errors of both kinds, precision, recall, F), then the few numbers that describe a graph,
-a search or a score. Some have files of their own and are found here as well: the accuracy on sampled independences
-(`_triplets.py`), the E- and V-scores (`_subgraphs.py`), the enrichment of neighbourhoods (`_enrichment.py`), and the
-irregularities (in `mnlearn.graphs`).
+a search or a score. The accuracy on sampled independences and the E- and V-scores are in `subgraphs.py`, irregularities
+in `mnlearn.graphs`.
 
 Calibration: of the pairs that a learner gives a probability p, does a share of p have an edge?
 

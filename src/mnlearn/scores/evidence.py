@@ -25,10 +25,10 @@ new fit, so a search ranks all candidates by it and fits the leaders.
 
 Evidence for variables of several kinds, and for data with gaps: the judge of separator evidence on mixed tables.
 
-The counterpart of `evidence.py` (nominal variables) and `gaussian_evidence.py` (continuous ones). A variable x with
+The counterpart for variables of several kinds. Continuous ones alone are in `gaussian_evidence.py`. A variable x with
 neighbours S has up to five local models, all with their parameters integrated out:
 
-- F and P, the full table and the pairwise conditional of `evidence.py`, where x and S are categorical;
+- F and P, the full table and the pairwise conditional above, where x and S are categorical;
 - A, the ordered reading: an ordinal variable is its standardised score, both as x and as a neighbour. Between two
   scores this is the adjacent-categories logit, the conditional of an ordinal Markov field: one parameter an edge.
 - Q, the curved reading: an ordinal variable is its score and the square of it, made orthogonal. Answers to

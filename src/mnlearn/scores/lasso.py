@@ -10,7 +10,7 @@ variable having variance 1):
 - `EBICLasso`: among the sets along the path, each fitted again without penalty, the one with the least
   N log σ²(J) + |J| log N + 2 γ |J| log(n − 1). With γ = 0 this is L1MB of Schmidt, Niculescu-Mizil & Murphy, AAAI
   2007, 1278-1283  [SNM07], who follow the same path and choose by the minimal description length;
-- `CrossValidatedLasso` and `StableLasso`, which draw rows: `lasso_resampled.py`.
+- `CrossValidatedLasso` and `StableLasso`, which draw rows.
 
 `mnlearn.algorithms.L1LR` asks for all neighbourhoods and joins them by AND or OR. The native core follows the paths
 (`mnlearn.statistics.paths`).
@@ -20,8 +20,6 @@ The lasso with a penalty chosen by drawing rows: cross-validation, and stability
 - `CrossValidatedLasso`: the λ that predicts held-out rows best. It keeps many false neighbours  [MB06].
 - `StableLasso`: who is among the first q on the path in most of many halves of the data. Meinshausen & Bühlmann, JRSS B
   72 (2010), 417-473  [MB10], with the complementary halves of Shah & Samworth, JRSS B 75 (2013), 55-80  [SS13].
-
-The regression itself, and the penalties that need no rows, are in `lasso.py`.
 """
 
 from __future__ import annotations

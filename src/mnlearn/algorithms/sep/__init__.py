@@ -10,11 +10,11 @@ A method of this library, without a paper. Three ideas:
 - the number of edges is uniform a priori, and so are the graphs of each number: the (E + 1)-th edge costs
   k(E) = max(0, ln((M − E) / (E + 1))), M = n (n − 1) / 2. E is the expected number of edges by the probabilities of
   all pairs, not the number of present edges. There is no parameter, and independent data give almost no false edges.
-  Where a few variables have most of the edges, each pair has its own price (hub_prior.py).
+  Where a few variables have most of the edges, each pair has its own price (hubs.py).
 
 The search starts from blankets joined by OR and flips the pair that the evidence contradicts most, until none is
-contradicted (separator_phase.py). Then better rivals replace edges (rival_edges.py), and variables join both ends of an
-edge at once (joint_moves.py). In the end e_G − k are log-odds, corrected for rivals: every pair has a probability.
+contradicted (phase.py). Then better rivals replace edges (moves.py), and variables join both ends of an
+edge at once. In the end e_G − k are log-odds, corrected for rivals: every pair has a probability.
 """
 
 from __future__ import annotations
@@ -26,13 +26,8 @@ from typing import Literal, get_args
 
 from mnlearn.algorithms.base import STOPPED, Constraints, check_parts, check_variables, ordered
 from mnlearn.algorithms.screening import Screening
-from mnlearn.algorithms.sep.blankets import (
-    MOST_FOR_ALL_PAIRS,
-    MOST_FOR_EVIDENCE,
-    EvidenceBlankets,
-    listed_partners,
-    partners_in_pairs,
-)
+from mnlearn.algorithms.sep import blankets as screens
+from mnlearn.algorithms.sep.blankets import EvidenceBlankets, partners_in_pairs
 from mnlearn.algorithms.sep.phase import SeparatorPhase, price
 from mnlearn.errors import InputError, check_name, true_or_false
 from mnlearn.graphs.candidates import Candidates, check_candidates, every_pair
@@ -83,7 +78,7 @@ class SeparatorEvidence:
     most 4 times, and there are at most 40 n flips.
 
     The support of an edge is its log-odds; the probability is 1 / (1 + exp(−support)). They are e_G − k, or less where
-    a rival explains the edge nearly as well (rival_edges.py). The graph has the pairs with a probability above 1/2.
+    a rival explains the edge nearly as well (moves.py). The graph has the pairs with a probability above 1/2.
     `cost["expected_edges"]` is the sum of the probabilities of all pairs. With ``"fast"`` the support is the mean
     evidence of the two ends given the rest of their blankets, less k(E − 1), E counting the edges. The evidence of
     absent pairs far below the threshold is a one-step estimate, that of present and doubtful ones a fit.
@@ -131,9 +126,9 @@ class SeparatorEvidence:
     def limits(self, n_variables: int) -> list[str]:
         """Return what the search leaves out for so many variables, one sentence for each."""
         found, m = [], partners_in_pairs(n_variables)
-        most, many = MOST_FOR_ALL_PAIRS, MOST_FOR_EVIDENCE
+        most, many = screens.MOST_FOR_ALL_PAIRS, screens.MOST_FOR_EVIDENCE
         if self.candidates is None and n_variables > most:
-            k = listed_partners(n_variables)
+            k = screens.listed_partners(n_variables)
             found.append(
                 f"a screen chooses the pairs to weigh, because there are more than {most:,} variables: the {k} "
                 "strongest partners of each, and those found given its neighbours"
