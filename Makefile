@@ -105,7 +105,7 @@ test-portable: $(VENV)/developing
 
 # Emulated, so the tests of the core alone: those of Python code would tell nothing new in ten times the time.
 test-aarch64: TESTS := tests/golden/test_results.py tests/test_elementary.py tests/statistics tests/scores \
-  tests/independence tests/simulate
+  tests/regression tests/independence tests/distributions tests/simulate
 test-aarch64: $(VENV)/developing
 	.ci/aarch64 $(BIN)/python $(PARALLEL) $(TESTS)
 
