@@ -104,6 +104,22 @@ def test_ctrl_c_prints_the_best_so_far_and_exits_130(run: Any, data: Path, monke
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.usefixtures("default_signals")
+def test_a_process_that_ignores_ctrl_c_goes_on(run: Any, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = mnlearn.learning.learn
+
+    def pressed(*args: Any, **options: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return real(*args, **options)
+
+    monkeypatch.setattr(mnlearn.learning, "learn", pressed)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    done = run("learn", data, "--method", "mpl", "--json")
+    assert (done.code, done.err) == (0, "")
+    assert '"converged": true' in done.out
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
 @pytest.mark.parametrize("method", ["ib", "bjp", "mpl", "pic", "hillclimb"])
 def test_methods_by_a_score_print_it(run: Any, data: Path, method: str) -> None:
     done = run("learn", data, "--method", method)

@@ -237,14 +237,20 @@ class ProgressMonitor:
 
 @contextmanager
 def progress_monitor() -> Iterator[ProgressMonitor]:
-    """Provide a monitor for a search; inside, Ctrl-C cancels the search instead of the program."""
+    """Provide a monitor for a search; inside, Ctrl-C cancels the search instead of the program.
+
+    A process that ignores Ctrl-C, such as one that a script has put into the background, goes on ignoring it.
+    """
     monitor = ProgressMonitor()
-    main = threading.current_thread() is threading.main_thread()  # Python allows signal handlers only there
-    before = signal.signal(signal.SIGINT, monitor.interrupt) if main else None
+    before = signal.getsignal(signal.SIGINT)
+    # Python allows signal handlers in the main thread only.
+    takes = threading.current_thread() is threading.main_thread() and before is not signal.SIG_IGN
+    if takes:
+        signal.signal(signal.SIGINT, monitor.interrupt)
     try:
         yield monitor
     finally:
-        if main:
+        if takes:
             signal.signal(signal.SIGINT, before)
         monitor.clear()
 
