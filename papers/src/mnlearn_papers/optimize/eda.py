@@ -165,7 +165,7 @@ class MarkovEDA:
     ----------
     learner
         ``"moa'"`` (IBMAP-HC), ``"moa"`` (mutual information, at most 3 neighbours), or whatever makes a `Graph` of a
-        `Dataset`: a `MutualInformationStructure`, a `Judged` learner, `mnlearn.learning.structure_learner(name)`.
+        `Dataset`: a `MutualInformationStructure`, a `Judged` learner, `mnlearn_papers.named.structure_learner(name)`.
     population
         How many individuals there are, at least 2.
     selection
