@@ -22,18 +22,13 @@ import io
 from collections.abc import Callable, Iterable, Sequence
 from math import isfinite, isnan, prod
 from operator import index
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn._core import elementary, elementary_of_one
 from mnlearn.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
 
 
 class Elementary:

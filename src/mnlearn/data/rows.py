@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import fsum, ldexp
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,6 @@ from mnlearn.data.dataset import Dataset, _draw, check_not_weighted, code_type, 
 from mnlearn.errors import DataError, InputError, UnsuitableError, is_number
 from mnlearn.numbers import log, log2, rng_from
 from mnlearn.protocols.statistics import BoolArray, IntArray
-
-if TYPE_CHECKING:
-    from mnlearn.data.dataset import Dataset
 
 
 def resample(dataset: Dataset, seed: int | np.random.Generator) -> Dataset:

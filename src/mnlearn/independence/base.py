@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,10 +40,6 @@ from mnlearn.protocols import (
 )
 from mnlearn.statistics.kernels import log_chi2_tails
 from mnlearn.statistics.screens import ScreenStatistic, StrongestPartners
-
-if TYPE_CHECKING:
-    from mnlearn.protocols import FloatArray
-
 
 _LARGEST_TOGETHER = 12  # a larger blanket has about as many configurations as rows: one table for all saves nothing
 _SUGGESTIONS = {

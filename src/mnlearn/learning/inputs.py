@@ -28,7 +28,6 @@ from mnlearn.protocols import Result
 from mnlearn.statistics.moments import Moments
 
 if TYPE_CHECKING:
-    from mnlearn.data.dataset import Dataset
     from mnlearn.results.learned import Learned
 
 
