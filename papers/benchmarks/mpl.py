@@ -32,10 +32,11 @@ from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.data.dataset import Dataset
 from mnlearn.distributions.elimination import as_bayesian_network
 from mnlearn.distributions.factors import PairwiseNetwork, sample_exact, uniform_factors
-from mnlearn.graphs import Graph, barabasi_albert, random_tree, sixteen_node_replicas, star
+from mnlearn.graphs import Graph, barabasi_albert, random_tree, star
 from mnlearn.protocols import SILENT, FloatArray, Indices, Result, VarSet
 from mnlearn.scores import MPL
 from mnlearn.statistics import Counts, kernels
+from mnlearn_papers.structures import sixteen_node_replicas
 
 PEER_SECONDS = {128: 17.0, 256: 117.0}  # R's BDgraph hill climb on such trees and such a machine
 LOG_ODDS = 3.0

@@ -17,7 +17,7 @@ from typing import Any, get_args
 import numpy as np
 
 from mnlearn.data.dataset import Kind
-from mnlearn.graphs import grid, random_graph, sixteen_node_replicas
+from mnlearn.graphs import grid, random_graph
 from mnlearn.graphs.graph import Graph
 from mnlearn.simulate import (
     GibbsPlan,
@@ -31,6 +31,7 @@ from mnlearn.simulate import (
     uniform_factors,
     with_log_odds,
 )
+from mnlearn_papers.structures import sixteen_node_replicas
 
 N, DEGREE, LOG_ODDS = 128, 4, 1.0
 

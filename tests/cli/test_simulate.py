@@ -68,7 +68,7 @@ def test_gaps_are_empty_cells(run: Any, tmp_path: Path) -> None:
 
 def test_the_list_has_every_name(run: Any) -> None:
     document = run("simulate", "--list", "--json").document()
-    assert {"random", "grid", "expression"} <= set(document["networks"])
+    assert {"random", "grid", "tree"} <= set(document["networks"])
     assert document["distributions"]["odds"]["settings"] == {
         "theta": 1.5,
         "signs": "same",
@@ -93,7 +93,7 @@ def test_the_list_has_every_name(run: Any) -> None:
             ("simulate", "path", "--distribution", "gaussian", "--method", "gibbs"),
             "--method must be auto for 'gaussian', which is drawn in one way only; got 'gibbs'. Drop it.",
         ),
-        (("simulate", "expression", "--method", "enumerate"), "--method must be auto for 'expression'"),
+        (("simulate", "alarm.bif", "--method", "enumerate"), "--method must be auto for 'alarm.bif'"),
         (("simulate", "path", "--out", "rows.csv", "--truth", "./rows.csv"), "--truth must be another file than --out"),
         (("simulate", "path", "--chains", "1"), "chains must be a whole number, at least 2"),
         (("simulate", "broken.bif"), "broken.bif"),

@@ -307,7 +307,6 @@ def simulations() -> Iterator[tuple[str, Call]]:
     yield "with_log_odds", with_defaults(simulate.with_log_odds, **drawn, log_odds=1.0)
     yield "sparse_gaussian", with_defaults(simulate.sparse_gaussian, **drawn)
     yield "equal_partial_correlations", (simulate.equal_partial_correlations, {"graph": GRAPH, "correlation": 0.2})
-    yield "random_expression_network", with_defaults(simulate.random_expression_network, n_genes=4, seed=1)
     yield "simulate.sample", with_defaults(simulate.sample, network=network, n_rows=10, seed=1)
     yield "sample_gibbs", with_defaults(simulate.sample_gibbs, network=network, n_rows=10, seed=1)
     yield "log_partition", (simulate.log_partition, {"network": network})

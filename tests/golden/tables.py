@@ -35,7 +35,9 @@ def states() -> Dataset:
 @cache
 def small() -> Dataset:
     """Return 400 rows of six variables with three states."""
-    return simulate.simulate("six:model=3", "tables:states=3,strength=1.2", n_rows=400, seed=5).data
+    hub_and_tail = mn.Graph(6, [(0, 1), (0, 2), (0, 3), (0, 4), (4, 5)])
+    network = simulate.random_pairwise_factors(hub_and_tail, 1.2, np.random.default_rng([5, 1]), cards=3)
+    return simulate.sample(network, 400, np.random.default_rng([5, 2])).dataset([f"x{x}" for x in range(6)])
 
 
 @cache

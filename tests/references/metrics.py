@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from itertools import combinations, permutations
-from math import comb
 
 import networkx as nx
 
@@ -51,9 +50,3 @@ def ev(learned: Graph, truth: Graph, kind: str) -> tuple[float, float, int] | No
         e.append(f_score(*inside))
         v.append(sum(f_score(truth.neighbors(x), learned.neighbors(x)) for x in s) / len(s))
     return (sum(e) / len(e), sum(v) / len(v), len(e)) if e else None
-
-
-def hypergeometric_tail(n: int, in_term: int, size: int, shared: int) -> float:
-    """The probability of at least `shared` members of the term among `size` of n."""
-    most = min(in_term, size)
-    return sum(comb(in_term, i) * comb(n - in_term, size - i) for i in range(shared, most + 1)) / comb(n, size)

@@ -35,7 +35,6 @@ from mnlearn.graphs.generators import (
     hubs,
     random_graph,
     random_tree,
-    sixteen_node_replicas,
     star,
 )
 from mnlearn.graphs.graph import Graph
@@ -50,6 +49,7 @@ from mnlearn_papers.experiment import (
     observed_states,
     run_experiment,
 )
+from mnlearn_papers.structures import sixteen_node_replicas
 
 Half = Literal["development", "held-out"]
 SIZES = (250, 500, 1000, 2000, 4000, 8000)

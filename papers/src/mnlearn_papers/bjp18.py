@@ -30,7 +30,7 @@ from mnlearn.algorithms.exhaustive import Exhaustive
 from mnlearn.data.dataset import Dataset
 from mnlearn.distributions.factors import uniform_factors
 from mnlearn.distributions.sampling import sample
-from mnlearn.graphs.generators import six_node_structures, star
+from mnlearn.graphs.generators import star
 from mnlearn.independence.bayesian import BayesianTest
 from mnlearn.protocols import Score
 from mnlearn.scores.bjp import BJPScore
@@ -40,6 +40,7 @@ from mnlearn.statistics.counts import Counts
 from mnlearn_papers.differences import ErrorTerm, standardized_difference
 from mnlearn_papers.measured import Measured, Measurement, Trial
 from mnlearn_papers.reproduction import Comparison, Key, Published, Reproduction
+from mnlearn_papers.structures import six_node_structures
 
 TABLE_1_SIZES = (250, 500, 1000, 2000, 4000, 8000)
 DISTRIBUTIONS = SAMPLES = 10  # in the paper, for each structure and for each distribution

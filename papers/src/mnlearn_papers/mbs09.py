@@ -42,10 +42,10 @@ from mnlearn.errors import unknown_name
 from mnlearn.evaluation.subgraphs import KINDS, SubgraphScorer
 from mnlearn.graphs.graph import Graph
 from mnlearn.scores.entropy import Entropy
-from mnlearn.simulate.expression import ExpressionNetwork, random_expression_network
 from mnlearn.statistics.moments import Moments
 from mnlearn_papers.directed import DirectedNetwork
 from mnlearn_papers.experiment import RunCell
+from mnlearn_papers.expression import ExpressionNetwork, random_expression_network
 from mnlearn_papers.mbs09_learners import (
     LAMBDAS,
     LARGEST_K,

@@ -55,7 +55,6 @@ from mnlearn.algorithms.mbs import MBS
 from mnlearn.algorithms.regularized import L1LR
 from mnlearn.distributions.gaussian import sparse_gaussian
 from mnlearn.evaluation.metrics import precision, recall
-from mnlearn.evaluation.subgraphs import Enrichment, better_terms, enrichment
 from mnlearn.graphs.generators import disjoint_union, random_graph
 from mnlearn.graphs.graph import Graph
 from mnlearn.independence.information import GaussianInformation
@@ -65,6 +64,7 @@ from mnlearn.scores.lasso import EBICLasso
 from mnlearn.statistics.moments import Moments
 from mnlearn.statistics.paths import lasso_path
 from mnlearn_papers.directed import DirectedNetwork, climb_directed, score_directed, search_orders, sparse_candidate
+from mnlearn_papers.enrichment import Enrichment, better_terms, enrichment
 from mnlearn_papers.measured import Measured, Measurement, Trial
 from mnlearn_papers.reproduction import Reproduction
 

@@ -7,11 +7,11 @@ import pytest
 
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, UnknownNameError
-from mnlearn.graphs.generators import six_node_structures
 from mnlearn.learning import learn
 from mnlearn.simulate import sample, uniform_factors
 from mnlearn_papers.bjp18 import PUBLISHED, TABLE_1, TABLE_1_SIZES, BestOfAll, success_rate_figure
 from mnlearn_papers.reproduction import Key, Published, Request
+from mnlearn_papers.structures import six_node_structures
 
 
 def test_success_means_that_the_true_graph_is_the_best() -> None:

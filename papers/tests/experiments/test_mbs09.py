@@ -20,11 +20,11 @@ from mnlearn.evaluation.subgraphs import SubgraphScorer
 from mnlearn.graphs import Graph
 from mnlearn.independence.information import GaussianInformation
 from mnlearn.scores import Entropy
-from mnlearn.simulate.expression import random_expression_network
 from mnlearn.statistics import Moments
 from mnlearn_papers import mbs09, mbs09_learners
 from mnlearn_papers.catalogue import REPRODUCTIONS
 from mnlearn_papers.experiment import generator_of
+from mnlearn_papers.expression import random_expression_network
 from mnlearn_papers.journal import read_records
 from mnlearn_papers.mbs09 import RIVALS
 from mnlearn_papers.measured import Measurement

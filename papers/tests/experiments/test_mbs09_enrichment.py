@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from mnlearn.distributions.gaussian import sparse_gaussian
-from mnlearn.evaluation import better_terms, enrichment
 from mnlearn.graphs import Graph
 from mnlearn.statistics import Moments
 from mnlearn_papers import mbs09_learners as study
 from mnlearn_papers.catalogue import REPRODUCTIONS
+from mnlearn_papers.enrichment import better_terms, enrichment
 from mnlearn_papers.measured import Measurement
 from mnlearn_papers.reproduction import Request
 

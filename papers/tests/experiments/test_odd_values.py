@@ -12,6 +12,7 @@ from contracts.test_odd_values import FOLDER, GRAPH, Call, faults_of, table, wit
 from mnlearn.statistics import Counts
 from mnlearn_papers import landscape as landscapes
 from mnlearn_papers import optimize
+from mnlearn_papers.expression import random_expression_network
 
 
 def measures() -> Iterator[tuple[str, Call]]:
@@ -19,6 +20,11 @@ def measures() -> Iterator[tuple[str, Call]]:
     local = mn.MPL(Counts(mn.read(table()), n_jobs=1))
     yield "landscape", with_defaults(landscapes.landscape, score=local)
     yield "sample_landscape", with_defaults(landscapes.sample_landscape, score=local, center=GRAPH, seed=1)
+
+
+def networks() -> Iterator[tuple[str, Call]]:
+    """Yield generators of networks."""
+    yield "random_expression_network", with_defaults(random_expression_network, n_genes=4, seed=1)
 
 
 def problems() -> Iterator[tuple[str, Call]]:
@@ -43,7 +49,7 @@ def problems() -> Iterator[tuple[str, Call]]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("group", [measures, problems])
+@pytest.mark.parametrize("group", [measures, networks, problems])
 def test_odd_values_are_taken_or_refused_in_our_words(
     group: Callable[[], Iterator[tuple[str, Call]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

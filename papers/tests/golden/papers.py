@@ -1,4 +1,4 @@
-"""Optimization and the landscape of scores, which the experiments of the papers use."""
+"""Optimization, landscapes of scores, generators and measures, which the experiments of the papers use."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ import numpy as np
 
 import mnlearn as mn
 from golden.engine import cases_of, jobs
+from golden.records import contents
 from golden.tables import small, tiny
 from mnlearn import graphs
+from mnlearn.distributions.gaussian import continuous_dataset
 from mnlearn_papers import landscape as landscapes
-from mnlearn_papers import optimize
+from mnlearn_papers import optimize, structures
 from mnlearn_papers.directed import learn_directed
+from mnlearn_papers.enrichment import enrichment
+from mnlearn_papers.expression import random_expression_network
 
 case = cases_of(__name__)
 
@@ -89,3 +93,29 @@ def landscape() -> object:
         "skeleton": mn.Graph(directed.n_variables, [tuple(sorted(arc)) for arc in directed.arcs]),
         "moral": directed.moral_graph(),
     }
+
+
+@case("graphs of the papers")
+def drawn_structures() -> object:
+    """Make the structures that papers draw."""
+    return {
+        "six": structures.six_node_structures(),
+        "six level": len(structures.six_node_graphs(2)),
+        "sixteen": structures.sixteen_node_replicas(64),
+        "components": structures.sixteen_node_components(),
+    }
+
+
+@case("evaluate enrichment")
+def enriched() -> object:
+    """Test neighbourhoods for enrichment."""
+    return enrichment(graphs.grid(3, 4), {"a": [0, 1, 2, 3], "b": [4, 5, 6], "c": [8, 9]})
+
+
+@case("simulate expression", close=True)
+def expression() -> object:
+    """Simulate gene expression."""
+    network = random_expression_network(12, np.random.default_rng([11, 0]))
+    rows = network.sample(120, np.random.default_rng([11, 2]))
+    names = tuple(f"G{i + 1}" for i in range(12))
+    return {**contents(continuous_dataset(rows, names)), "truth": network.graph(), "names": names, "converged": True}

@@ -21,9 +21,12 @@ HELP = Path(__file__).with_name("help.txt")
 COMMANDS = ("bench", "optimize", "reproduce")
 MODULES = {
     "directed": ("DirectedNetwork", "learn_directed"),
+    "enrichment": ("Enrichment", "better_terms", "enrichment"),
+    "expression": ("ExpressionNetwork", "random_expression_network"),
     "figures": ("plot_experiment", "plot_landscape"),
     "landscape": ("Landscape", "landscape", "sample_landscape"),
     "named": ("NamedMethod", "NamedSource", "experiment", "structure_learner"),
+    "structures": ("six_node_graphs", "six_node_structures", "sixteen_node_components", "sixteen_node_replicas"),
 }
 """Public names by module; `optimize` has a list of its own."""
 

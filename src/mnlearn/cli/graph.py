@@ -309,10 +309,9 @@ def _show_files(drawn: Simulated, sampling: SampleOptions, target: Path) -> None
 
 def _list_networks(output: OutputOptions) -> None:
     """Print the networks and distributions with their settings."""
-    from mnlearn.simulate.catalogue import DISTRIBUTIONS, EXPRESSION, GAPS, NETWORKS
+    from mnlearn.simulate.catalogue import DISTRIBUTIONS, GAPS, NETWORKS
 
     networks = [(name, shape.title, shape.settings) for name, shape in NETWORKS.items()]
-    networks.append(("expression", "genes at steady state, with their own distribution", EXPRESSION))
     laws = [(name, law.title, law.settings) for name, law in DISTRIBUTIONS.items()]
     gaps = [(name, removal.title, removal.settings) for name, removal in GAPS.items()]
     show_catalogue(output, network=networks, distribution=laws, gap=gaps)

@@ -6,6 +6,8 @@
 
 A file is a sequence of statements that end with `{`, `}` or `;`. Words are separated by white space and commas; a word
 in double quotes may hold any character of one line. `property` statements are skipped.
+
+pyAgrum reads such files in single precision, so that probabilities differ from those written in the eighth digit.
 """
 
 from __future__ import annotations

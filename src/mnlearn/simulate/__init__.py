@@ -27,7 +27,6 @@ from mnlearn.distributions.sampling import (
 )
 from mnlearn.simulate.catalogue import (
     DISTRIBUTIONS,
-    EXPRESSION,
     GAPS,
     NETWORKS,
     Example,
@@ -36,7 +35,6 @@ from mnlearn.simulate.catalogue import (
     example_network,
     simulate,
 )
-from mnlearn.simulate.expression import ExpressionNetwork, random_expression_network
 from mnlearn.simulate.margins import Margin, dependent_gaps, random_gaps, random_thresholds, spread_margins
 from mnlearn.simulate.markovian import sample_markovian
 from mnlearn.simulate.mixed import LatentNetwork, MixedNetwork, latent_network, mixed_network, ordinal_field
@@ -44,13 +42,11 @@ from mnlearn.simulate.snps import Snps, snps
 
 __all__ = [
     "DISTRIBUTIONS",
-    "EXPRESSION",
     "GAPS",
     "NETWORKS",
     "BayesianNetwork",
     "Convergence",
     "Example",
-    "ExpressionNetwork",
     "Factor",
     "FactorNetwork",
     "GaussianNetwork",
@@ -75,7 +71,6 @@ __all__ = [
     "log_partition",
     "mixed_network",
     "ordinal_field",
-    "random_expression_network",
     "random_gaps",
     "random_pairwise_factors",
     "random_thresholds",

@@ -34,7 +34,6 @@ from mnlearn.distributions.factors import (
 )
 from mnlearn.distributions.gaussian import (
     GaussianNetwork,
-    continuous_dataset,
     equal_partial_correlations,
     sparse_gaussian,
 )
@@ -51,15 +50,12 @@ from mnlearn.graphs.generators import (
     path,
     random_graph,
     random_tree,
-    six_node_structures,
-    sixteen_node_replicas,
     star,
 )
 from mnlearn.graphs.graph import Graph
 from mnlearn.graphs.named import NamedGraph
 from mnlearn.numbers import Seed
 from mnlearn.parallel import job_count
-from mnlearn.simulate.expression import random_expression_network
 from mnlearn.simulate.margins import KINDS, Margin, dependent_gaps, random_gaps, spread_margins
 from mnlearn.simulate.mixed import SWEEPS, LatentNetwork, MixedNetwork, latent_network, mixed_network, ordinal_field
 
@@ -109,8 +105,6 @@ NETWORKS: Mapping[str, Shape] = {
         {"n": 16, "size": 3, "overlap": 1},
         lambda _, n, size, overlap: clique_chain(n, size, overlap),
     ),
-    "six": Shape("a structure of BJP18, 1 to 6", {"model": 1}, lambda _, model: _six(model)),
-    "sixteen": Shape("the components of MPL17", {"n": 64}, lambda _, n: sixteen_node_replicas(n)),
 }
 """Every network that has a name. A file with a graph, or with a Bayesian network (.bif), may take its place."""
 
@@ -200,9 +194,6 @@ GAPS: Mapping[str, Removal] = {
 }
 """Every way to remove values."""
 
-EXPRESSION: Mapping[str, Any] = {"genes": 50, "proteins": False, "spread": 0.5, "noise": 0.0, "perturb": "all"}
-"""The settings of the network `expression`, which brings its own distribution."""
-
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
@@ -242,11 +233,9 @@ def simulate(
     Parameters
     ----------
     network
-        A name of `NETWORKS` with its settings, `expression` with those of `EXPRESSION`, or a file: a graph, or a
-        Bayesian network (.bif, .bif.gz).
+        A name of `NETWORKS` with its settings, or a file: a graph, or a Bayesian network (.bif, .bif.gz).
     distribution
-        A name of `DISTRIBUTIONS` with its settings; uniform when left out. Expression data and Bayesian networks have
-        their own.
+        A name of `DISTRIBUTIONS` with its settings; uniform when left out. Bayesian networks have their own.
     n_rows
         Number of rows, at least 1.
     seed
@@ -255,8 +244,8 @@ def simulate(
     gaps
         A name of `GAPS` with its settings: remove values from the rows. The data have no gaps when left out.
     method, plan
-        As for `mnlearn.simulate.sample`. Normal, ordinal, latent, mixed and expression data and Bayesian networks are
-        drawn in one way only: they take no other method than "auto".
+        As for `mnlearn.simulate.sample`. Normal, ordinal, latent and mixed data and Bayesian networks are drawn in one
+        way only: they take no other method than "auto".
     n_jobs
         Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
 
@@ -276,13 +265,12 @@ def simulate(
     job_count(n_jobs)  # raises
     removal = _removal(gaps)
     shape_rng, law_rng, row_rng, gap_rng = (np.random.default_rng([of_seed, stream]) for stream in range(4))
-    name, settings = _parsed(os.fspath(network))
-    if name == "expression" or _is_bayesian(network):
+    if _is_bayesian(network):
         _refuse_distribution(distribution, network)
         _refuse_method(method, os.fspath(network))
-        drawn = _with_own_distribution(network, n_rows, shape_rng, row_rng)
+        drawn = _from_bayesian(network, n_rows, row_rng)
     else:
-        truth = _graph(network, name, settings, shape_rng)
+        truth = _graph(network, shape_rng)
         model = _model(truth.graph, distribution or "uniform", law_rng)
         if not isinstance(model, FactorNetwork | PairwiseNetwork):
             _refuse_method(method, distribution or "")
@@ -299,14 +287,11 @@ _DRAWN = {
 }
 
 
-def _with_own_distribution(network: str | os.PathLike[str], n_rows: int, shape_rng: Rng, row_rng: Rng) -> Simulated:
-    """Rows from an expression network, or from a Bayesian network in a file."""
-    name, settings = _parsed(os.fspath(network))
-    if name == "expression":
-        return _expression(settings_as_written(name, EXPRESSION, settings), n_rows, shape_rng, row_rng)
+def _from_bayesian(network: str | os.PathLike[str], n_rows: int, rng: Rng) -> Simulated:
+    """Rows from a Bayesian network in a file."""
     directed = read_bif(network)
     truth = NamedGraph(directed.moral_graph(), directed.names)
-    return Simulated(directed.sample(n_rows, row_rng), truth, "exact, forward through the Bayesian network")
+    return Simulated(directed.sample(n_rows, rng), truth, "exact, forward through the Bayesian network")
 
 
 def _model(graph: Graph, distribution: str, rng: Rng) -> Any:
@@ -343,26 +328,16 @@ def _margins(graph: Graph, rng: Rng, kinds: str, settings: Margin) -> tuple[Marg
     return spread_margins(graph.n_variables, margins, rng)
 
 
-def _graph(network: str | os.PathLike[str], name: str, settings: Mapping[str, str], rng: Rng) -> NamedGraph:
+def _graph(network: str | os.PathLike[str], rng: Rng) -> NamedGraph:
     """A graph by name, or from a file."""
+    name, settings = _parsed(os.fspath(network))
     if name in NETWORKS:
         shape = NETWORKS[name]
         graph = shape.make(rng, *settings_as_written(name, shape.settings, settings).values())
         return NamedGraph(graph, tuple(f"x{x}" for x in range(graph.n_variables)))
     if Path(network).suffix or Path(network).exists():
         return read_graph(network)
-    raise unknown_name("network", name, [*NETWORKS, "expression"], shown=20)
-
-
-def _expression(settings: Mapping[str, Any], n_rows: int, shape_rng: Rng, row_rng: Rng) -> Simulated:
-    """Expression data, named after genes and what was measured of them."""
-    network = random_expression_network(settings["genes"], shape_rng)
-    settings_of_rows = {name: settings[name] for name in ("spread", "noise", "perturb", "proteins")}
-    rows = network.sample(n_rows, row_rng, **settings_of_rows)
-    names = [f"G{i + 1}" for i in range(network.n_genes)]
-    names += [f"P{i + 1}" for i in range(network.n_genes)] if settings["proteins"] else []
-    truth = NamedGraph(network.graph(proteins=settings["proteins"]), tuple(names))
-    return Simulated(continuous_dataset(rows, names), truth, "steady states of differential equations")
+    raise unknown_name("network", name, NETWORKS, shown=20)
 
 
 def _parsed(words: str) -> tuple[str, dict[str, str]]:
@@ -384,7 +359,7 @@ def written_pairs(name: str, written: str, words: str) -> dict[str, str]:
 
 def _known() -> set[str]:
     """Every name that may carry settings."""
-    return {*NETWORKS, *DISTRIBUTIONS, *GAPS, "expression"}
+    return {*NETWORKS, *DISTRIBUTIONS, *GAPS}
 
 
 def settings_as_written(name: str, defaults: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
@@ -431,14 +406,6 @@ def _refuse_method(method: Method, drawn: str) -> None:
         raise InputError(
             f"method must be 'auto' for {drawn!r}, which is drawn in one way only; got {method!r}. Drop it."
         )
-
-
-def _six(model: int) -> Graph:
-    """One of the six-node structures, counted from 1."""
-    structures = six_node_structures()
-    if not 1 <= model <= len(structures):
-        raise InputError(f"model of six must be from 1 to {len(structures)}; got {model}.")
-    return structures[model - 1]
 
 
 _LABELS = ("no", "yes")

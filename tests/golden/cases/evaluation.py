@@ -16,7 +16,6 @@ def evaluated() -> object:
     found, truth = mn.learn(binary(), "mpl", n_jobs=jobs()).graph, graphs.grid(3, 4)
     test = mn.ChiSquare(mn.Counts(binary(), n_jobs=jobs()))
     score = mn.make_score("mpl", binary(), n_jobs=jobs())
-    terms = {"a": [0, 1, 2, 3], "b": [4, 5, 6], "c": [8, 9]}
     trace = mn.learn(tiny(), "gsmn", keep_trace=True).trace
     return {
         "summary": mn.evaluate(found, truth).to_dict(),
@@ -29,7 +28,6 @@ def evaluated() -> object:
         "gap": evaluation.score_gap(score, truth, found),
         "success": evaluation.success_rate([found, truth], truth),
         "weighted": evaluation.weighted_tests(trace or ()),
-        "enrichment": evaluation.enrichment(truth, terms),
         "ev": evaluation.ev_scores(found, truth),
     }
 

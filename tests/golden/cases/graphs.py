@@ -26,10 +26,6 @@ def generators() -> object:
         "hubs": graphs.hubs(3, 4),
         "cliques": graphs.clique_chain(10, 3, 1),
         "union": graphs.disjoint_union([graphs.path(3), graphs.cycle(4), graphs.star(4)]),
-        "six": graphs.six_node_structures(),
-        "six level": len(graphs.six_node_graphs(2)),
-        "sixteen": graphs.sixteen_node_replicas(64),
-        "components": graphs.sixteen_node_components(),
         "irregularity": [graphs.irregularity(graphs.star(6)), graphs.total_irregularity(graphs.star(6))],
     }
 

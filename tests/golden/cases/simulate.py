@@ -25,7 +25,6 @@ for _law in NAMED:
     case(f"simulate {_law}", "random:n=9,degree=2", _law)(simulated)
 for _law in NAMED_CONTINUOUS:
     case(f"simulate {_law}", "cycle:n=7", _law, close=True)(simulated)
-case("simulate expression", "expression:genes=12", None, close=True)(simulated)
 case(
     "simulate gibbs",
     "grid:rows=4,columns=4",

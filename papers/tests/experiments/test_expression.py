@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mnlearn.errors import InputError
-from mnlearn.simulate import ExpressionNetwork, random_expression_network
+from mnlearn_papers.expression import ExpressionNetwork, random_expression_network
 
 CASCADE = ExpressionNetwork(regulators=[(), (0,), (1,)], activates=[(), (True,), (False,)])
 
@@ -30,7 +30,7 @@ def written_down(network: ExpressionNetwork, constants: NDArray[np.float64]) -> 
 
 
 def test_the_integrator_reaches_the_written_steady_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnlearn.simulate.expression._BLOCK", 8)  # two blocks
+    monkeypatch.setattr("mnlearn_papers.expression._BLOCK", 8)  # two blocks
     network = random_expression_network(12, seed=3)
     rows = network.sample(12, seed=4, spread=0.5, proteins=True)
     constants = np.exp(0.5 * np.random.default_rng(4).standard_normal((12, 4, 12)))
@@ -106,7 +106,7 @@ def test_bad_input_is_refused_by_name(build: Callable[[], object], message: str)
 
 
 def test_what_never_settles_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnlearn.simulate.expression._TOLERANCES", (1e-8,))
+    monkeypatch.setattr("mnlearn_papers.expression._TOLERANCES", (1e-8,))
     ring = ExpressionNetwork(
         regulators=[(2,), (0,), (1,)], activates=[(False,)] * 3, hill=8.0, threshold=0.5, leak=1e-6
     )
