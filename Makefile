@@ -54,14 +54,11 @@ test-pythons: ## with each Python from 3.11 to 3.14 that is on the PATH
 test-device: $(VENV)/with-device ## install PyTorch, then the tests of device=; a GPU is used where there is one
 	$(BIN)/python -m pytest -q $(PARALLEL) tests/statistics/test_device.py
 
-# pgmpy in an environment of its own, which sees the packages of the developers.
 test-pgmpy: $(VENV)/developing ## to_pgmpy with pgmpy, in an environment of its own
-	test -x $(VENV)-pgmpy/bin/python || $(BIN)/python -m venv $(VENV)-pgmpy
-	$(BIN)/python -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
-	    > $$($(VENV)-pgmpy/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/developers.pth
-	$(VENV)-pgmpy/bin/python -m pip install -q --upgrade pip
-	$(VENV)-pgmpy/bin/python -m pip install -q --group pgmpy
-	$(VENV)-pgmpy/bin/python -m pytest -q tests/model/test_pgmpy.py
+	.ci/package build/pgmpy "$$($(BIN)/python -c 'import mnlearn._core as core; print(core.__file__)')"
+	.ci/environment $(BIN)/python build/pgmpy
+	$(BIN)/python -m pip --python build/pgmpy/environment/bin/python install -q --group pgmpy
+	build/pgmpy/environment/bin/python -m pytest -q tests/model/test_pgmpy.py
 
 test-r: $(VENV)/developing ## the package for R; on Debian root gets R if it is missing
 	.ci/r "$(abspath $(BIN)/python)"
