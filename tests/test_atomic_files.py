@@ -85,6 +85,22 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
     assert not Path("/dev/null").is_file()
 
 
+def test_an_error_while_writing_leaves_the_old_file(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("old")
+    with pytest.raises(ValueError, match="half"), replacing(tmp_path / "a.csv") as part:  # noqa: PT012 - half of it
+        part.write_text("ne")
+        raise ValueError("half")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("a.csv", "old")]
+
+
+def test_a_file_in_the_making_has_another_name_with_the_same_extension(tmp_path: Path) -> None:
+    with replacing(tmp_path / "a.svg") as part:
+        part.write_text("new")
+        assert not (tmp_path / "a.svg").exists()
+        assert part.suffix == ".svg"
+    assert [file.name for file in tmp_path.iterdir()] == ["a.svg"]
+
+
 def test_a_link_stays_and_its_file_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("file")
     with replacing(tmp_path / "link") as part:

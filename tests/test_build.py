@@ -1,11 +1,10 @@
-"""The build: warnings of compilers, what `make` says while it works, and what distributions hold."""
+"""The build: warnings of compilers, and what `make` says while it works."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -50,27 +49,3 @@ def test_progress_is_said_and_the_output_shown_where_a_command_fails(tmp_path: P
     assert done.stdout.startswith("Native core: compiling, step 3 of 7")
     assert ("scan.cpp.o" in done.stdout) == (str(log) in done.stdout) == bool(status)
     assert "scan.cpp.o" in log.read_text()
-
-
-def test_a_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
-    wheel = tmp_path / "mnlearn-0-cp312-abi3-linux_x86_64.whl"
-    package = TOP / "src" / "mnlearn"
-    files = [path for path in package.rglob("*") if path.is_file() and path.suffix not in {".so", ".pyd", ".pyc"}]
-
-    def problems(**others: str) -> list[str]:
-        with zipfile.ZipFile(wheel, "w") as archive:
-            for path in files:
-                archive.writestr(f"mnlearn/{path.relative_to(package).as_posix()}", "")
-            for name in ("mnlearn/_core.abi3.so", *others.values()):
-                archive.writestr(name, "")
-        done = subprocess.run(
-            [sys.executable, TOP / ".ci/contents", wheel], check=False, capture_output=True, text=True
-        )
-        assert done.returncode == (len(done.stdout.splitlines()) > 1)
-        return [line.strip() for line in done.stdout.splitlines()[1:]]
-
-    assert problems() == []
-    assert problems(stray="tests/test_build.py") == ["tests/test_build.py"]
-    assert problems(source="mnlearn/scan.cpp") == ["mnlearn/scan.cpp"]
-    files.remove(package / "py.typed")
-    assert problems() == ["mnlearn/py.typed is missing"]

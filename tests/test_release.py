@@ -1,4 +1,4 @@
-"""The files of a release agree with each other: workflows, recipe, hooks, version and address."""
+"""The files of a release agree with each other: workflows, hooks, version and address."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def set_owner(top: Path, owner: str) -> None:
 @pytest.fixture
 def ready(tmp_path: Path) -> Path:
     """Return a copy of the files that a release reads, as they are when it is due."""
-    for name in ("pyproject.toml", "README.md", ".ci/release", "recipe/recipe.yaml", "src/mnlearn/__init__.py"):
+    for name in ("pyproject.toml", "README.md", ".ci/release", "src/mnlearn/__init__.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text(name), encoding="utf-8")
     set_owner(tmp_path, "someone")
@@ -130,7 +130,7 @@ def test_publishing_waits_for_everything_and_for_a_person() -> None:
 def test_the_version_is_written_once() -> None:
     assert "version" in PYPROJECT["project"]["dynamic"]
     assert "version" not in PYPROJECT["project"]
-    for name in ("CITATION.cff", "docs/conf.py", "recipe/recipe.yaml", "CMakeLists.txt"):
+    for name in ("CITATION.cff", "docs/conf.py", "CMakeLists.txt"):
         assert f'"{mnlearn.__version__}"' not in text(name)
         assert not re.search(rf"^version: .*{re.escape(mnlearn.__version__)}", text(name), flags=re.MULTILINE)
 
@@ -139,7 +139,7 @@ def test_the_address_is_written_once() -> None:
     urls = PYPROJECT["project"]["urls"]
     assert all(url.startswith(urls["Repository"]) for url in urls.values())
     checked = {*TOP.glob("*.md"), *TOP.glob("*.cff"), *TOP.glob("docs/**/*.md"), TOP / "docs/conf.py"}
-    checked |= {path for folder in (".github", ".ci", "recipe") for path in (TOP / folder).rglob("*") if path.is_file()}
+    checked |= {path for folder in (".github", ".ci") for path in (TOP / folder).rglob("*") if path.is_file()}
     checked |= {TOP / ".readthedocs.yaml", TOP / ".pre-commit-config.yaml", TOP / "Makefile", TOP / "CMakeLists.txt"}
     naming = {
         str(path.relative_to(TOP)) for path in checked if re.search(r"\bOWNER\b", path.read_text(encoding="utf-8"))
@@ -176,26 +176,9 @@ def test_links_of_the_readme_become_addresses(ready: Path) -> None:
     assert sum(target.endswith("/docs/which.md") for target in after) == before.count("docs/which.md")
 
 
-def test_the_recipe_is_filled_in_and_needs_what_the_package_needs(ready: Path) -> None:
-    (ready / "mnlearn.tar.gz").write_bytes(b"")
-    recipe = yaml.safe_load(release("recipe", str(ready / "mnlearn.tar.gz"), top=ready).stdout)
-    sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"  # of no bytes
-    repository = "https://github.com/someone/mnlearn"
-    assert recipe["context"] == {"version": mnlearn.__version__, "repository": repository, "sha256": sha256}
-
-    project, requirements = PYPROJECT["project"], recipe["requirements"]
-    declared = {one.replace(">=", " >=") for one in project["dependencies"]}
-    assert set(requirements["run"]) == {"python"} | declared
-    build = {one.replace(">=", " >=") for one in PYPROJECT["build-system"]["requires"]}
-    assert set(requirements["host"]) == {"python", "pip"} | build
-    constrained = {one.split()[0] for one in requirements["run_constraints"]}
-    assert {"matplotlib-base", "bokeh"} <= constrained
-    assert not constrained & {one.split()[0] for one in requirements["run"]}
-
-
 def test_hooks_before_a_commit_are_the_linters_of_make() -> None:
-    recipe = text("Makefile").partition("\nlint:")[2].partition("\n\n")[0]
-    commands = re.findall(r"\$\(BIN\)/([\w-]+(?: check| format --check| --dry-run --Werror)?)", recipe)
+    lines = text("Makefile").partition("\nlint:")[2].partition("\n\n")[0]
+    commands = re.findall(r"\$\(BIN\)/([\w-]+(?: check| format --check| --dry-run --Werror)?)", lines)
     hooks = [hook["entry"] for repo in load(TOP / ".pre-commit-config.yaml")["repos"] for hook in repo["hooks"]]
     assert [f".venv/bin/{command}" for command in commands if command != "python"] == hooks
 

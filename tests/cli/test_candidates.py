@@ -53,14 +53,6 @@ def test_a_damaged_screen_is_refused_as_one(run: Any, data: Path, tmp_path: Path
     )
 
 
-def test_a_configuration_file_holds_the_options(run: Any, data: Path, tmp_path: Path) -> None:
-    options = ("--method", "gsmn*", "--candidates", "screen", "--k", "3", "--no-rescans")
-    first = run("learn", data, *options, "--save-config", tmp_path / "run.toml", "--json").document()
-    again = run("learn", data, "--config", tmp_path / "run.toml", "--json").document()
-    assert again["edges"] == first["edges"]
-    assert again["settings"] == first["settings"]
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

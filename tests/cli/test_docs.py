@@ -1,10 +1,10 @@
-"""docs/cli.md names every option, and its examples print the output of the page."""
+"""docs/cli.md names every option, and its examples print its output; pages name every method and its defaults."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ import pytest
 import typer
 
 from mnlearn.cli.app import make_app
+from mnlearn.learning import METHODS, SCORES, TESTS
 
 OF_PAPERS = ("bench", "optimize", "reproduce")
-PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 
 
 def _blocks(language: str) -> list[str]:
@@ -65,3 +67,40 @@ def test_every_option_is_documented() -> None:
         assert f"## `mnlearn {name}`" in PAGE
         for option in (word for parameter in one.params for word in parameter.opts if word.startswith("--")):
             assert f"`{option}" in PAGE, f"{name} {option} is not in docs/cli.md"
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("README.md", [*METHODS]),
+        ("docs/learners.md", [*METHODS, *TESTS, *SCORES]),
+        ("docs/cli.md", [*METHODS, *TESTS, *SCORES]),
+    ],
+)
+def test_pages_name_every_method_test_and_score(page: str, names: list[str]) -> None:
+    assert _missing(" ".join(re.findall(r"`([^`\n]+)`", (ROOT / page).read_text(encoding="utf-8"))), names) == []
+
+
+@pytest.mark.parametrize("page", ["docs/learners.md", "docs/cli.md"])
+def test_pages_state_the_default_tests(page: str) -> None:
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| `") and "pcor" in line]
+    for method, entry in METHODS.items():
+        if entry.judge == "test":
+            assert any(not _missing(row, [method, *map(str, entry.test_defaults.values())]) for row in rows), method
+
+
+def test_help_states_the_default_tests(run: Any) -> None:
+    options = run("learn", "--help").out.partition("Options:")[2].partition("Examples:")[0]
+    words = re.sub(r"-\s+", "-", " ".join(options.split()))  # lines end also after a hyphen
+    for option, default in {"test": "chi2", "alpha": 0.05, "dof": "adjusted"}.items():
+        (text,) = re.findall(rf"--{option} \S+ (.*?)(?= --)", words)
+        assert _missing(text.lower(), [str(default)]) == []
+        for method, entry in METHODS.items():
+            if entry.test_defaults.get(option, default) != default:
+                assert _missing(text, [method, str(entry.test_defaults[option])]) == [], (option, method)
+
+
+def _missing(text: str, names: Iterable[str]) -> list[str]:
+    """Return the names that do not occur in the text as words of their own."""
+    return [name for name in names if not re.search(rf"(?<![\w*-]){re.escape(name)}(?![\w*-])", text)]

@@ -117,8 +117,6 @@ def test_no_output_is_an_input_or_another_output(
     file = tmp_path / "file.json"
     file.write_text("a,b\n0,1\n")
     other = str(SPELLINGS[spelling](file))
-    if command.uses[key][0] == "--config":
-        file.write_text("")
     before = file.read_bytes()
     refusal = run(*command.called({key: str(file), out: other})).refusal()
     assert "must be another file than" in refusal
@@ -181,7 +179,6 @@ def test_data_are_not_written_over(run: Any, data: Path, truth: Path, tmp_path: 
     shutil.copy(truth, mine)
     for words in (
         ("learn", data, "--out", data),
-        ("learn", data, "--method", "mpl", "--save-config", data),
         ("predict", model, data, "stress", "--out", data),
         ("fit", truth, data, "--uai", data),
         ("fit", truth, data, "--uai", model / "model.json", "--out", model),

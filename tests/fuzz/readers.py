@@ -387,37 +387,6 @@ variable b { type discrete [ 3 ] { <5, 5-10, >10 }; property p = x; }
 probability ( a ) { table 0.2, 0.8; }
 probability ( b | a ) { (yes) 0.5, 0.25, 0.25; (no) 0.1, 0.2, 0.7; }
 """
-_TOML = """data = "d.csv"
-method = "mpl"
-column = ["a", "b"]
-bootstrap = 20
-all = true
-
-[set]
-combine = "or"
-x = 1.5
-"""
-
-
-@cache
-def _learn_command() -> Any:
-    import typer
-
-    from mnlearn.cli.app import make_app
-
-    command: Any = typer.main.get_command(make_app())
-    return command.get_command(None, "learn")
-
-
-def _read_options(path: Path) -> None:
-    """Parse the command line of a run with this file; nothing runs."""
-    try:
-        with _learn_command().make_context("learn", ["d.csv", "--config", str(path)]):
-            pass
-    except Exception as error:
-        if type(error).__module__.split(".")[0] not in ("click", "typer"):
-            raise
-        raise MnlearnError(str(error)) from error
 
 
 READERS: dict[str, Reader] = {
@@ -428,5 +397,4 @@ READERS: dict[str, Reader] = {
     "checkpoint": Reader(_checkpoint_cases, _change_checkpoint, _read_checkpoint),
     **{f"graph-{format}": _graph_reader(format) for format in FORMATS},
     "bif": text_reader(lambda: [{"f.bif": _BIF.encode()}], read_bif),
-    "toml": text_reader(lambda: [{"f.toml": _TOML.encode()}], _read_options),
 }

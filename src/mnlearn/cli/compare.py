@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn.cli import options
-from mnlearn.cli.config import Config
 from mnlearn.cli.console import exit_interrupted, note, progress_monitor, reads, say, show, simple_table, writes
 from mnlearn.cli.learn import check_picture
 from mnlearn.cli.options import (
@@ -111,7 +110,6 @@ def compare_groups_command(
     learning: LearnOptions,
     judging: JudgeOptions,
     pairs: CandidateOptions,
-    _config: Config = None,
     output: OutputOptions,
 ) -> None:
     """Test whether groups of rows have the same network.

@@ -9,10 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from mnlearn.cli import options
-from mnlearn.cli.config import Config, SaveConfig, save_config
 from mnlearn.cli.console import (
     escaped,
     exit_interrupted,
@@ -71,7 +68,6 @@ Plot = Annotated[str | None, writes(option("FILE", "Draw the network: .png, .svg
 
 
 def learn_command(
-    context: typer.Context,
     data: options.Data,
     *,
     learning: LearnOptions,
@@ -84,8 +80,6 @@ def learn_command(
     all_: Annotated[bool, flag("--all", f"List all edges, not only the first {SHOWN}.")] = False,
     workers: ClusterOptions,
     long_run: RunOptions,
-    _config: Config = None,
-    save_config_: SaveConfig = None,
     output: OutputOptions,
 ) -> None:
     """Learn a network from the columns of DATA.
@@ -97,8 +91,6 @@ def learn_command(
       mnlearn learn survey.csv --report report.html --plot network.svg
       mnlearn learn survey.csv --bootstrap 200 --out network.json
       mnlearn learn survey.csv --bootstrap 100 --sampling halves --stable 0.9
-      mnlearn learn survey.csv --method mpl --save-config run.toml
-      mnlearn learn survey.csv --config run.toml
       mnlearn learn survey.csv --method sep --set effort=standard --set keep_pairs=true --json
       mnlearn learn survey.csv --method gsmn* --test g2 --alpha 0.01 --out network.graphml
       mnlearn learn genes.parquet --method pc --test pcor --set max_conditioning=3 --json
@@ -118,7 +110,6 @@ def learn_command(
     with workers.client() as client:
         learn = partial(library.learn, data, client=client, **arguments)
         learned, interrupted = resampling.learn(learn, learning.jobs, client=client, device=learning.device)
-    save_config(context, save_config_)
     written, failure = files.write(learned, Path(data).name)
     output.show(learned.to_dict, lambda: _show_result(learned, written, all_edges=all_))
     if failure is not None:  # the network is printed even if a file cannot be written

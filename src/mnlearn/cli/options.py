@@ -443,11 +443,11 @@ def settings(pairs: list[str] | None, call: Callable[..., Any], given: Collectio
             )
         if key in given:
             raise InputError(f"--set must not repeat an option; got {pair!r}. Drop one of the two.")
-        found[key] = setting_value(text.strip())
+        found[key] = _setting_value(text.strip())
     return found
 
 
-def setting_value(text: str) -> Any:
+def _setting_value(text: str) -> Any:
     """Return the value of a setting: true, false and none in any case, JSON, or else the string itself."""
     word = text.lower()
     try:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mnlearn.cli import options
-from mnlearn.cli.config import Config
 from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, reads, say, writes
 from mnlearn.cli.learn import Bootstrap, ResampleOptions, check_picture, check_report, network_size
 from mnlearn.cli.options import JudgeOptions, LearnOptions, OutputOptions, argument, flag, option
@@ -343,7 +342,6 @@ def why_command(
     network: Network = None,
     learning: LearnOptions,
     judging: JudgeOptions,
-    _config: Config = None,
     output: OutputOptions,
 ) -> None:
     """Show the evidence for or against one edge.
