@@ -380,7 +380,7 @@ def test_without_the_extra(kind: str, module: str, sound: dict[str, Path], monke
 def test_packs_of_other_files(sound: dict[str, Path], tmp_path: Path) -> None:
     packed = pack(sound["xlsx"], tmp_path / "a.mnpack", sheet="One")
     _same(packed, read(sound["xlsx"]))
-    more = pack(sound["xlsx"], tmp_path / "a.mnpack", append=True)
+    more = pack([tmp_path / "a.mnpack", sound["xlsx"]], tmp_path / "b.mnpack")
     assert more.n_rows == 2 * packed.n_rows
     with pytest.raises(InputError, match=r"or one file of another kind; got 2 files with 'a\.xlsx'"):
         pack([sound["xlsx"], sound["sav"]], tmp_path / "b.mnpack")

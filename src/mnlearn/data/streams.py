@@ -76,7 +76,7 @@ def files_of(paths: Sequence[Path], options: TableOptions) -> list[DataFile]:
     if program is not None:
         raise InputError(
             f"source must be files of text or Parquet, or one file of another kind; got {len(paths)} files with "
-            f"{program.name!r}. Pack them one by one: the first, then each of the others with append=True."
+            f"{program.name!r}. Pack the first one, and then the list of that pack and the others."
         )
     form: Any = {"row_names": options.row_names, "decimal": options.decimal}
     files = [recognise(path, options.delimiter, **form) for path in paths]
