@@ -56,8 +56,8 @@ def read(
     Parameters
     ----------
     source
-        A path to CSV, TSV or Parquet (each also with .gz), to an Excel workbook (.xlsx), an SPSS (.sav, .zsav), Stata
-        (.dta) or R file (.rds), or to a packed file (.mnpack, see `pack`); a pandas, polars or other data frame that
+        A path to CSV, TSV or Parquet (each also with .gz), to an Excel workbook (.xlsx), an SPSS (.sav, .zsav) or Stata
+        file (.dta), or to a packed file (.mnpack, see `pack`); a pandas, polars or other data frame that
         narwhals supports; an Arrow table or anything with the Arrow stream interface; a dataset or scanner of Arrow, a
         LazyFrame of polars or a relation of DuckDB, which are streamed; a 2-D or structured NumPy array; a SciPy sparse
         array or matrix of 0 and 1; a dict of columns; a list of records (dicts, named tuples, tuples or lists); a
@@ -130,9 +130,9 @@ def read(
     error until `types` or `drop` decides. Decimal numbers with gaps whose values are all whole and not many are
     categories: pandas stores whole numbers with gaps so. Without gaps they are continuous, and the log says so.
 
-    Ordinal columns take their order from `levels`, from the source (ordered categoricals of pandas and Arrow, ordered
-    factors of R, variables that SPSS measures as ordinal: these are ordinal by themselves; an Enum of polars and value
-    labels only if `types` says so), or else from ascending numbers or dates. Three or more strings without an order are
+    Ordinal columns take their order from `levels`, from the source (ordered categoricals of pandas and Arrow, variables
+    that SPSS measures as ordinal: these are ordinal by themselves; an Enum of polars and value labels only if `types`
+    says so), or else from ascending numbers or dates. Three or more strings without an order are
     an error. With ``missing="testwise"``, rows without any value are left out.
 
     A label is a single value: a string, a number, true or false, a date and the like. Lists, records, bytes, complex
@@ -149,11 +149,10 @@ def read(
     Rows are counted from 1, below the header. Files and lazy tables are streamed: memory is bounded by the coded size,
     not by the size of the file. A categorical column with more than 65,535 distinct values raises an error at once.
 
-    Workbooks and files of SPSS, Stata and R need the extra ``files`` and are read whole. Numbers that are all whole are
+    Workbooks and files of SPSS and Stata need the extra ``files`` and are read whole. Numbers that are all whole are
     integers, as in a text file. SPSS and Stata: values declared as missing are missing; a column whose values all have
-    a value label has these labels as levels, in the order of the values, unless it is declared continuous. R: the file
-    holds a data frame or a matrix; a factor has its levels in their order. Workbooks: the first row names the columns,
-    empty rows are left out, and a cell that holds an error is missing.
+    a value label has these labels as levels, in the order of the values, unless it is declared continuous. Workbooks:
+    the first row names the columns, empty rows are left out, and a cell that holds an error is missing.
 
     Examples
     --------
