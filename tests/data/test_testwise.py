@@ -27,7 +27,7 @@ MIXED: Columns = {
     "flag": [True, False, True, True, None, False],
     "full": ["a", "b", "a", "b", "a", "b"],
 }
-WITH_NULLS = ["csv", "csv.gz", "tsv", "parquet", "pandas", "pandas objects", "polars", "polars lazy", "arrow table"]
+WITH_NULLS = ["csv", "csv.gz", "tsv", "parquet", "pandas", "pandas objects", "polars", "arrow table"]
 WITH_NULLS += ["arrow reader", "arrow capsule", "dict of lists", "dict of series", "records", "named tuples"]
 
 

@@ -34,7 +34,7 @@ from mnlearn.data.packs import (
     preamble,
 )
 from mnlearn.data.readers import already_coded, check_no_delimiter, check_no_sheet, read_source, select_from
-from mnlearn.data.streams import Spool, files_of, paths_of, read_files, read_lazy, read_stream, write_at
+from mnlearn.data.streams import Spool, files_of, paths_of, read_files, read_lazy, write_at
 from mnlearn.errors import DataError, FileError, InputError, MnlearnError, check_methods, check_path
 from mnlearn.files import check_outputs, replacing, try_to_write
 from mnlearn.parallel import run
@@ -419,9 +419,9 @@ def pack(
     ----------
     source
         A path to CSV, TSV or Parquet, a folder of such files, a pattern such as ``"part-*.parquet"``, or a list of
-        these; a dataset or a stream of Arrow batches, a LazyFrame of polars or a relation of DuckDB; or any other
-        source that `read` accepts, such as one packed file. A pack of a pack is equal to it. A list that begins with a
-        packed file, such as ``["years.mnpack", "2025.parquet"]``, gives its rows and then those of the other sources.
+        these; a dataset of Arrow or a stream of Arrow batches, such as a relation of DuckDB; or any other source that
+        `read` accepts, such as one packed file. A pack of a pack is equal to it. A list that begins with a packed file,
+        such as ``["years.mnpack", "2025.parquet"]``, gives its rows and then those of the other sources.
     out
         The file to write; its name ends in ``.mnpack``.
     columns, types, levels, missing, missing_values, repeats, delimiter
@@ -571,7 +571,7 @@ def _streamed(source: object, options: TableOptions, monitor: Monitor) -> ReadTa
     """Read a table that comes in batches; None for any other."""
     if type(source).__module__.partition(".")[0] in ("builtins", "numpy", "pandas"):
         return None
-    from mnlearn.data.parquet import lazy_table
+    from mnlearn.data.parquet import lazy_table, open_stream
 
     lazy = lazy_table(source)
     if lazy is not None:
@@ -579,7 +579,8 @@ def _streamed(source: object, options: TableOptions, monitor: Monitor) -> ReadTa
         return read_lazy(lazy, options, monitor)
     if _is_stream(source):
         options.check_no_names("an Arrow stream")
-        return read_stream(source, options, "the Arrow stream")
+        with open_stream(source) as table:
+            return read_lazy(table, options, monitor)
     return None
 
 

@@ -58,10 +58,10 @@ def read(
     source
         A path to CSV, TSV or Parquet (each also with .gz), to an Excel workbook (.xlsx), an SPSS (.sav, .zsav) or Stata
         file (.dta), or to a packed file (.mnpack, see `pack`); a pandas, polars or other data frame that
-        narwhals supports; an Arrow table or anything with the Arrow stream interface; a dataset or scanner of Arrow, a
-        LazyFrame of polars or a relation of DuckDB, which are streamed; a 2-D or structured NumPy array; a SciPy sparse
-        array or matrix of 0 and 1; a dict of columns; a list of records (dicts, named tuples, tuples or lists); a
-        `Dataset`.
+        narwhals supports, except lazy ones; an Arrow table; a dataset or scanner of Arrow or anything else with the
+        Arrow stream interface, such as a relation of DuckDB, which are streamed; a 2-D or structured NumPy array; a
+        SciPy sparse array or matrix of 0 and 1; a dict of columns; a list of records (dicts, named tuples, tuples or
+        lists); a `Dataset`.
     columns
         The columns to read, in this order; all of them by default. ``"A1:O5"`` means the columns from A1 to O5 by
         position, ``"A1:"`` those from A1 on; a column with that name comes first. So in `drop`, `types` and `levels`.
@@ -146,7 +146,7 @@ def read(
     In text files, blanks around a cell or a name are ignored. Whole numbers and decimals together are continuous.
     Numbers among words, and numbers with thousands separators, with another decimal mark or in hexadecimal, are an
     error unless the column is declared categorical; then every cell is a string.
-    Rows are counted from 1, below the header. Files and lazy tables are streamed: memory is bounded by the coded size,
+    Rows are counted from 1, below the header. Files and streams are read in parts: memory is bounded by the coded size,
     not by the size of the file. A categorical column with more than 65,535 distinct values raises an error at once.
 
     Workbooks and files of SPSS and Stata need the extra ``files`` and are read whole. Numbers that are all whole are
