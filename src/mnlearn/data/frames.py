@@ -40,7 +40,7 @@ from mnlearn.data.columns import (
 )
 from mnlearn.data.options import ColumnOptions, TableOptions, unfit_label
 from mnlearn.data.parquet import lazy_table, open_stream
-from mnlearn.data.readers import check_container, unknown_container
+from mnlearn.data.readers import unknown_container
 from mnlearn.data.streams import read_lazy
 from mnlearn.data.transposed import turned
 from mnlearn.data.typed import categories_column, is_text, object_column, whole_column
@@ -95,7 +95,8 @@ def _load(source: object, options: TableOptions) -> ReadTable:  # noqa: PLR0911 
     if lazy is not None:
         options.check_no_names(lazy.title)
         return read_lazy(lazy, options).joined()
-    check_container(source)
+    if type(source).__module__.startswith("xarray."):  # looks like a dict of columns, or streams its cells one a row
+        raise unknown_container(source)
     if isinstance(source, np.ndarray):
         return _load_array(source, options)
     if is_sparse(source):

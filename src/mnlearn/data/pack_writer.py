@@ -587,4 +587,4 @@ def _streamed(source: object, options: TableOptions, monitor: Monitor) -> ReadTa
 def _is_stream(source: object) -> bool:
     """Return whether this is a stream of Arrow batches rather than a data frame in memory."""
     module = type(source).__module__.partition(".")[0]
-    return hasattr(source, "__arrow_c_stream__") and module not in ("pandas", "polars", "narwhals")
+    return hasattr(source, "__arrow_c_stream__") and module not in ("pandas", "polars", "narwhals", "xarray")
