@@ -55,7 +55,6 @@ WITH_EXTRAS = [
     ("report", "command('learn', 'table.csv', '--report', 'report.html')"),
     ("files", "mn.read('table.xlsx')"),
     ("files", "mn.read('table.sav')"),
-    ("files", "mn.read('table.rds')"),
     ("files", "command('learn', 'table.xlsx')"),
     ("dot", "mn.read_graph('graph.dot')"),
     ("inference", "mn.fit_parameters(mn.learn(columns), columns).to_pyagrum()"),
@@ -117,7 +116,7 @@ def _outcomes(tmp_path_factory: pytest.TempPathFactory) -> Any:
     (folder / "coin.bif").write_text(
         "network n { } variable c { type discrete [2] { h, t }; } probability ( c ) { table 0.5, 0.5; }"
     )
-    for name in ("table.xlsx", "table.sav", "table.rds"):
+    for name in ("table.xlsx", "table.sav"):
         (folder / name).write_bytes(b"PK")
     statements = [*WITHOUT_EXTRAS.values(), *(statement for _, statement in WITH_EXTRAS)]
     code = PROGRAM.format(absent=set(ABSENT), statements=statements)

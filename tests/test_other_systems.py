@@ -14,7 +14,6 @@ import pytest
 
 import mnlearn as mn
 from mnlearn.data import streams as _positions
-from mnlearn.errors import FileError
 from mnlearn.files import lock, only_user
 
 
@@ -129,13 +128,3 @@ def test_files_are_opened_without_the_translation_of_newlines(tmp_path: Path, mo
     monkeypatch.setattr(os, "open", noted)
     mn.data.pack(mn.Dataset.from_codes(np.eye(4, dtype=int)), tmp_path / "rows.mnpack")
     assert any(flag & binary and flag & os.O_RDWR for flag in flags)
-
-
-def test_a_pack_has_one_writer_that_appends(tmp_path: Path) -> None:
-    target = tmp_path / "rows.mnpack"
-    data = mn.Dataset.from_codes(np.eye(4, dtype=int))
-    mn.data.pack(data, target)
-    with only_user(target), pytest.raises(FileError, match="append must run alone"):
-        mn.data.pack(data, target, append=True)
-    mn.data.pack(data, target, append=True)
-    assert [path.name for path in tmp_path.iterdir()] == ["rows.mnpack"]

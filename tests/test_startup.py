@@ -80,7 +80,7 @@ NOT_TO_LEARN = (
     *("pandas", "polars", "narwhals", "networkx", "matplotlib", "sklearn", "joblib", "scipy", "bokeh", "jinja2"),
     *("asyncio", "multiprocessing", "concurrent.futures", "pydantic", "pyarrow.compute", "pyarrow.parquet"),
     *("numpy.ma", "numpy.random"),
-    *("dask", "distributed", "pydot", "pyagrum", "python_calamine", "pyreadstat", "rdata", "threadpoolctl"),
+    *("dask", "distributed", "pydot", "pyagrum", "python_calamine", "pyreadstat", "threadpoolctl"),
     *("mnlearn.simulate", "mnlearn.model", "mnlearn.evaluation.metrics", "mnlearn.visual"),
     *("mnlearn.cli.report", "mnlearn_papers", "importlib.metadata"),
 )

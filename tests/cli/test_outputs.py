@@ -197,7 +197,7 @@ def test_a_pack_is_not_written_over_its_sources(run: Any, data: Path, tmp_path: 
     with pytest.raises(mnlearn.errors.FileError, match="out must be another file than source"):
         mnlearn.pack(str(target), target)
     with pytest.raises(mnlearn.errors.FileError, match="out must be another file than source"):
-        mnlearn.pack([str(target)], os.path.relpath(target), append=True)
+        mnlearn.pack([str(target), str(data)], os.path.relpath(target))
     (tmp_path / "link.mnpack").symlink_to(data)
     assert "must be another file than" in run("pack", tmp_path / "years*", "-o", tmp_path / "link.mnpack").refusal()
     assert "must be another file than" in run("pack", tmp_path, "-o", tmp_path / "link.mnpack").refusal()

@@ -29,15 +29,16 @@ def test_commands_read_a_pack(run: Any, answers: Path, words: list[str]) -> None
     assert one == other
 
 
-def test_rows_are_appended_and_levels_declared(run: Any, answers: Path) -> None:
+def test_rows_are_added_and_levels_declared(run: Any, answers: Path) -> None:
     packed = answers.with_suffix(".mnpack")
     first, second, *_ = read(answers).names
     labels = [str(label) for label in reversed(read(answers).levels[0] or ())]
     chosen = ("--column", first, "--column", second, "--levels", f"{first}={','.join(labels)}")
     run("pack", answers, "-o", packed, *chosen, "--json").document()
-    both = run("pack", answers, "-o", packed, "--append", "--json").document()
-    assert (both["rows"], both["variables"], both["file"]) == (1600, 2, str(packed))
-    assert read(packed).levels[0] == tuple(labels)
+    longer = answers.with_name("longer.mnpack")
+    both = run("pack", packed, answers, "-o", longer, "--json").document()
+    assert (both["rows"], both["variables"], both["file"]) == (1600, 2, str(longer))
+    assert read(longer).levels[0] == tuple(labels)
 
 
 def test_bad_packs_are_refused(run: Any, answers: Path) -> None:
@@ -52,9 +53,9 @@ def test_a_pack_is_packed_again(run: Any, answers: Path) -> None:
     run("pack", answers, "-o", packed, "--levels", f"{name}=yes,no,maybe")
     run("pack", packed, "-o", again)
     assert again.read_bytes() == packed.read_bytes()
-    assert run("pack", packed, "-o", again, "--append", "--json").document()["rows"] == 1600
     assert "levels cannot be applied" in run("pack", packed, "-o", again, "--levels", f"{name}=yes,no").refusal()
-    assert "with --append" in run("pack", packed, packed, "-o", again).refusal()
+    assert run("pack", packed, packed, "-o", again, "--json").document()["rows"] == 1600
+    assert "--out must be another file than DATA" in run("pack", packed, answers, "-o", packed).refusal()
 
 
 def test_every_command_with_data_takes_a_pack(run: Any, answers: Path) -> None:

@@ -97,7 +97,7 @@ MEANT = {  # where such a value has a meaning
 
 def with_defaults(call: Callable[..., object], /, **given: Any) -> Call:
     """Return the call with every parameter that has a default, so that each of them is tried."""
-    left_out = ("checkpoint", "append", "resume")
+    left_out = ("checkpoint", "resume")
     simple = (p for p in signature(call).parameters.values() if p.kind not in (Parameter.VAR_KEYWORD,))
     defaults = {p.name: p.default for p in simple if p.default is not p.empty and p.name not in left_out}
     return call, {k: v for k, v in defaults.items() if "FACTORY" not in type(v).__name__} | given

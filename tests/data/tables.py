@@ -107,7 +107,6 @@ MEMORY: dict[str, Callable[[Columns], object]] = {
     "pandas": pd.DataFrame,
     "pandas objects": lambda table: pd.DataFrame(table, dtype=object),
     "polars": pl.DataFrame,
-    "polars lazy": pl.LazyFrame,
     "narwhals": lambda table: nw.from_native(pl.DataFrame(table)),
     "arrow table": pa.table,
     "arrow batch": pa.RecordBatch.from_pydict,

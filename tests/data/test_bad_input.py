@@ -280,7 +280,7 @@ class NoTable:
 def test_arrow_that_cannot_be_read() -> None:
     runs = pa.RunEndEncodedArray.from_arrays([1, 3], ["x", "y"])
     for source in (pa.table({"a": runs, "b": [1, 2, 3]}), NoTable()):
-        with pytest.raises(DataError, match=r"must hold types that can be read|must hold single values"):
+        with pytest.raises(DataError, match=r"must be an Arrow stream that can be read|must hold single values"):
             read(source)
 
 

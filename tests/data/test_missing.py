@@ -252,7 +252,7 @@ def test_what_a_column_costs(tmp_path: Path) -> None:
         read(table)
     packed = pack(table, tmp_path / "t.mnpack", missing="drop_rows")
     assert packed.missing == data.missing
-    both = pack(table, tmp_path / "t.mnpack", missing="drop_rows", append=True)
+    both = pack([tmp_path / "t.mnpack", table], tmp_path / "both.mnpack", missing="drop_rows")
     assert both.missing.alone == {"a": 2, "school": 50}
     seen = overview(table)
     assert seen.incomplete_rows == 31

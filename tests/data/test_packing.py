@@ -7,6 +7,7 @@ import gzip
 import os
 import pickle
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -194,49 +195,59 @@ def test_labels_of_every_type_are_restored(tmp_path: Path) -> None:
         pack(odd, tmp_path / "odd.mnpack")
 
 
-def test_appending_equals_packing_all_rows(tmp_path: Path) -> None:
+def test_a_pack_and_new_rows_equal_all_rows(tmp_path: Path) -> None:
     table = frame(500)
     table["letter"] = np.where(np.arange(500) < 200, "b", table["letter"])  # new letters come later
     table.iloc[:200].to_csv(tmp_path / "one.csv", index=False)
     table.iloc[200:].to_csv(tmp_path / "two.csv", index=False)
     first = pack(tmp_path / "one.csv", tmp_path / "t.mnpack")
-    both = pack(tmp_path / "two.csv", tmp_path / "t.mnpack", append=True)
+    both = pack([tmp_path / "t.mnpack", tmp_path / "two.csv"], tmp_path / "both.mnpack")
     whole = pack([tmp_path / "one.csv", tmp_path / "two.csv"], tmp_path / "whole.mnpack")
     assert_same(both, whole)
     assert both.pack is not None
     assert whole.pack is not None
     assert both.pack.fingerprint == whole.pack.fingerprint
-    assert first.n_rows == 200  # a file that is open stays as it was
     assert first.columns[0].tolist() == [0] * 200
+    table.iloc[200:350].to_csv(tmp_path / "two.csv", index=False)
+    table.iloc[350:].to_csv(tmp_path / "three.csv", index=False)
+    for source in (
+        [tmp_path / "t.mnpack", tmp_path / "two.csv", tmp_path / "three.csv"],
+        [str(tmp_path / "t.mnpack"), str(tmp_path / "tw*.csv"), table.iloc[350:]],
+        (tmp_path / "t.mnpack", read(tmp_path / "two.csv"), read(tmp_path / "three.csv")),
+    ):
+        pack(source, tmp_path / "both.mnpack")
+        assert (tmp_path / "both.mnpack").read_bytes() == (tmp_path / "whole.mnpack").read_bytes()
+    chosen = pack([tmp_path / "t.mnpack", tmp_path / "two.csv"], tmp_path / "both.mnpack", columns=["many", "flag"])
+    assert_same(chosen, read(table.iloc[:350], columns=["many", "flag"]))
 
 
-def test_a_single_row_can_be_appended(tmp_path: Path) -> None:
+def test_a_single_row_can_be_added(tmp_path: Path) -> None:
     (tmp_path / "two.csv").write_text("x,y\na,0\nb,1\n", encoding="utf-8")
     (tmp_path / "one.csv").write_text("y,x\n2,a\n", encoding="utf-8")
     pack(tmp_path / "two.csv", tmp_path / "t.mnpack")
-    more = pack(tmp_path / "one.csv", tmp_path / "t.mnpack", append=True)
+    more = pack([tmp_path / "t.mnpack", tmp_path / "one.csv"], tmp_path / "more.mnpack")
     assert [column.tolist() for column in more.columns] == [[0, 1, 0], [0, 1, 2]]
     stream = pa.table({"x": ["b"], "y": [0]}).to_reader()
-    assert pack(stream, tmp_path / "t.mnpack", append=True).n_rows == 4
+    assert pack([tmp_path / "more.mnpack", stream], tmp_path / "t.mnpack").n_rows == 4
     with pytest.raises(DataError, match="data must have at least 2 rows"):
         pack(tmp_path / "one.csv", tmp_path / "t.mnpack")
 
 
-def test_appending_keeps_declared_levels_and_repeats(tmp_path: Path) -> None:
-    out = tmp_path / "t.mnpack"
+def test_joining_keeps_declared_levels_and_repeats(tmp_path: Path) -> None:
+    out, more_out = tmp_path / "t.mnpack", tmp_path / "more.mnpack"
     pack({"x": ["b", "a"], "y": [0, 1]}, out, levels={"x": ["b", "a"]})
     with pytest.raises(DataError, match=r"levels\['x'\] must list every value of the column; the data also hold 'c'"):
-        pack({"x": ["c", "a"], "y": [0, 1]}, out, append=True)
+        pack([out, {"x": ["c", "a"], "y": [0, 1]}], more_out)
     with pytest.raises(DataError, match=r"column 'y' must hold one type of value in old .* got 0 and 'u'"):
-        pack({"x": ["a", "a"], "y": ["u", "u"]}, out, append=True)
+        pack([out, {"x": ["a", "a"], "y": ["u", "u"]}], more_out)
     with pytest.raises(UnknownNameError, match="columns: column 'y' does not exist"):
-        pack({"x": ["a", "a"], "z": [0, 0]}, out, append=True)
-    assert read(out).n_rows == 2
-    more = pack({"x": ["a", "b"], "y": [1, 1], "n": [3, 4]}, out, append=True, repeats="n")
+        pack([out, {"x": ["a", "a"], "z": [0, 0]}], more_out)
+    assert not more_out.exists()
+    more = pack([out, {"x": ["a", "b"], "y": [1, 1], "n": [3, 4]}], more_out, repeats="n")
     assert more.levels[0] == ("b", "a")
     assert more.repeats is not None
     assert more.repeats.tolist() == [1, 1, 3, 4]
-    again = pack({"x": ["a", "b"], "y": [None, 1]}, out, append=True, missing="category")
+    again = pack([more_out, {"x": ["a", "b"], "y": [None, 1]}], out, missing="category")
     assert again.levels[1] == (0, 1, None)
     assert again.columns[1].tolist() == [0, 1, 1, 1, 2, 1]
     assert again.missing.counts == {"y": 1}
@@ -248,13 +259,11 @@ def test_bad_settings_are_refused(tmp_path: Path) -> None:
         pack(table, tmp_path / "t.csv")
     with pytest.raises(FileError, match="out must be in an existing folder; there is no"):
         pack(table, tmp_path / "no" / "t.mnpack")
-    with pytest.raises(FileError, match="append needs an existing pack; there is no"):
-        pack(table, tmp_path / "t.mnpack", append=True)
     with pytest.raises(InputError, match=r"missing must be one of 'error', 'drop_rows', 'category', .*; got 'no'"):
         pack(table, tmp_path / "t.mnpack", missing="no")  # type: ignore[arg-type]
     pack(table, tmp_path / "t.mnpack")
-    with pytest.raises(InputError, match="types is fixed by the pack that is appended to"):
-        pack(table, tmp_path / "t.mnpack", append=True, types={"x": "categorical"})
+    with pytest.raises(InputError, match="types cannot be applied to a Dataset or a pack"):
+        pack([tmp_path / "t.mnpack", table], tmp_path / "more.mnpack", types={"x": "categorical"})
     with pytest.raises(InputError, match="types cannot be applied to a Dataset or a pack"):
         read(tmp_path / "t.mnpack", types={"x": "categorical"})
     with pytest.raises(InputError, match="delimiter is for text files; got a dict"):
@@ -373,7 +382,7 @@ from mnlearn.data import pack
 print("ready", flush=True)
 while True:
     pack(sys.argv[1], sys.argv[2])
-    pack(sys.argv[1], sys.argv[2], append=True)
+    pack([sys.argv[3], sys.argv[1]], sys.argv[2])
 """
 
 
@@ -381,10 +390,11 @@ def test_a_killed_writer_leaves_a_complete_file(tmp_path: Path) -> None:
     frame(30_000).to_parquet(tmp_path / "t.parquet")
     out = tmp_path / "t.mnpack"
     pack(tmp_path / "t.parquet", out)
+    once = shutil.copy(out, tmp_path / "once.mnpack")
     rng = np.random.default_rng(1)
     for _ in few(range(4), 1):
         with subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(tmp_path / "t.parquet"), str(out)],
+            [sys.executable, "-c", PROGRAM, str(tmp_path / "t.parquet"), str(out), str(once)],
             stdout=subprocess.PIPE,
             env={**os.environ},
         ) as process:
@@ -397,39 +407,46 @@ def test_a_killed_writer_leaves_a_complete_file(tmp_path: Path) -> None:
         assert found.n_rows in (30_000, 60_000)
 
 
-def test_a_pack_is_appended_to_a_pack(tmp_path: Path) -> None:
+def test_packs_are_joined(tmp_path: Path) -> None:
     one, two = tmp_path / "one.mnpack", tmp_path / "two.mnpack"
     first: dict[str, list[Any]] = {"x": ["a", "c", "a"], "y": [1, 2, 1], "f": [0.5, 1.5, 2.5]}
     second: dict[str, list[Any]] = {"y": [3, 1], "f": [1.0, 2.0], "x": ["b", "c"], "more": [0, 1]}
     pack(first, one)
     pack(second, two)
     joined = {name: [*first[name], *second[name]] for name in first}
-    assert_same(pack(two, one, append=True), read(joined))
-    assert_same(pack(read(two), one, append=True), read({name: [*joined[name], *second[name]] for name in first}))
+    assert_same(pack([one, two], tmp_path / "both.mnpack"), read(joined))
+    thrice = read({name: [*joined[name], *second[name]] for name in first})
+    assert_same(pack([one, two, read(two)], tmp_path / "all.mnpack"), thrice)
+    assert_same(pack([one, two, second], tmp_path / "all.mnpack"), thrice)
+    assert_same(pack([tmp_path / "both.mnpack", two], tmp_path / "all.mnpack"), thrice)
+    (tmp_path / "all.mnpack").unlink()
+    for name in ("both", "two"):
+        (tmp_path / f"{name}.mnpack").rename(tmp_path / f"year-{name}.mnpack")
+    assert_same(pack(str(tmp_path / "year-*.mnpack"), tmp_path / "all.mnpack"), thrice)
 
 
 def test_a_pack_that_does_not_match_raises_the_right_error(tmp_path: Path) -> None:
-    one, two = tmp_path / "one.mnpack", tmp_path / "two.mnpack"
+    one, two, out = (tmp_path / f"{name}.mnpack" for name in ("one", "two", "out"))
     pack({"x": ["a", "b"], "y": [1, 2]}, one, levels={"x": ["b", "a"]})
-    before = one.read_bytes()
     pack({"x": ["a", "c"], "y": [1, 2]}, two)
-    with pytest.raises(DataError, match=r"levels\['x'\] were fixed when the pack was made; .* also hold 'c'"):
-        pack(two, one, append=True)
+    with pytest.raises(DataError, match=r"levels\['x'\] were fixed when the first pack .* also hold 'c'"):
+        pack([one, two], out)
     pack({"x": ["a", "b"], "y": [0.5, 1.5]}, two)
-    with pytest.raises(DataError, match=r"column 'y' must have one type .* nominal in the pack and continuous in"):
-        pack(two, one, append=True)
+    with pytest.raises(DataError, match=r"column 'y' must have one type .* nominal in the first .* continuous in"):
+        pack([one, two], out)
     pack({"x": ["a", "b"], "z": [1, 2]}, two)
     with pytest.raises(UnknownNameError, match="'y'"):
-        pack(two, one, append=True)
+        pack([one, two], out)
     with pytest.raises(InputError, match="missing_values cannot be applied to a Dataset or a pack"):
-        pack(two, one, append=True, missing_values=["?"])
-    damaged = bytearray(before)
+        pack([one, two], out, missing_values=["?"])
+    damaged = bytearray(one.read_bytes())
     damaged[4096] ^= 1
     two.write_bytes(damaged)
     with pytest.raises(FileError, match="was altered or damaged in column 0"):
-        pack(two, one, append=True)
-    assert one.read_bytes() == before
-    declared = pack(pack({"x": ["a", "a"], "y": [3, 4]}, two), one, append=True)
+        pack([one, two], out)
+    assert not out.exists()
+    pack({"x": ["a", "a"], "y": [3, 4]}, two)
+    declared = pack([one, two], out)
     assert declared.levels == (("b", "a"), (1, 2, 3, 4))
     assert declared.pack is not None
     assert declared.pack.declared == (True, False)
@@ -450,17 +467,15 @@ def test_a_pack_of_a_pack_is_equal_to_it(tmp_path: Path, repeats: str | None) ->
     pack(packed, two, columns=["f", "y"])
     assert two.read_bytes() == one.read_bytes()
     with pytest.raises(DataError, match=r"levels\['y'\] must list every value of the column; the data also hold 7"):
-        pack({"x": ["a", "a"], "y": [7, 1], "f": [1.5, 1.5], "w": [1, 1]}, two, append=True, repeats=repeats)
+        pack([two, {"x": ["a", "a"], "y": [7, 1], "f": [1.5, 1.5], "w": [1, 1]}], one, repeats=repeats)
 
 
-def test_several_packs_are_packed_one_by_one(tmp_path: Path) -> None:
+def test_packs_come_first_and_are_named(tmp_path: Path) -> None:
     for name in ("one", "two"):
         pack({"x": [0, 1], "y": [0, 1]}, tmp_path / f"{name}.mnpack")
     (tmp_path / "t.csv").write_text("x,y\n0,1\n1,0\n")
-    packs: list[object] = [tmp_path / "one.mnpack", tmp_path / "two.mnpack"]
-    for source in (packs, [packs[0], tmp_path / "t.csv"], str(tmp_path / "*.mnpack")):
-        with pytest.raises(InputError, match=r"source must be one pack.*got 2 files with the pack 'one.*append=True"):
-            pack(source, tmp_path / "all.mnpack")
+    with pytest.raises(InputError, match=r"a packed file first, .* got 'one\.mnpack' after 1 other\. Name it first"):
+        pack([tmp_path / "t.csv", tmp_path / "one.mnpack"], tmp_path / "all.mnpack")
     (tmp_path / "t.csv").unlink()
     with pytest.raises(FileError, match=r"It holds packs: name one, such as 'one\.mnpack'"):
         pack(tmp_path, tmp_path / "all.mnpack")
@@ -481,22 +496,6 @@ def test_missing_values_are_treated_once(tmp_path: Path) -> None:
     assert read(pack({"x": [1, 2], "y": [1, 2]}, tmp_path / "t.mnpack"), missing="drop_rows").n_rows == 2
 
 
-def test_only_one_process_can_append(tmp_path: Path) -> None:
-    out = tmp_path / "t.mnpack"
-    pack({"x": [0, 1], "y": [0, 1]}, out)
-
-    class Second:
-        """Another one that appends while the first one reads."""
-
-        def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-            with pytest.raises(FileError, match="append must run alone; another process is appending to"):
-                pack({"x": [1, 1], "y": [1, 1]}, out, append=True)
-            return pa.table({"x": [1, 0], "y": [1, 0]}).__arrow_c_stream__(requested_schema)
-
-    assert pack(Second(), out, append=True).n_rows == 4
-    assert pack({"x": [1, 1], "y": [1, 1]}, out, append=True).n_rows == 6
-
-
 @pytest.mark.parametrize("make", [pd.to_datetime, pd.to_timedelta])
 def test_labels_that_a_file_would_change_are_refused(make: Any, tmp_path: Path) -> None:
     out = tmp_path / "t.mnpack"
@@ -512,15 +511,14 @@ def test_labels_that_a_file_would_change_are_refused(make: Any, tmp_path: Path) 
     ("old", "new"),
     [([0, 1], [True, False]), ([True, False], [1, 0]), ([dt.date(2020, 1, 1)] * 2, [dt.datetime(2020, 1, 1)] * 2)],
 )
-def test_appended_labels_of_another_type_are_refused(old: list[Any], new: list[Any], tmp_path: Path) -> None:
+def test_new_labels_of_another_type_are_refused(old: list[Any], new: list[Any], tmp_path: Path) -> None:
     out = tmp_path / "t.mnpack"
     pack({"x": old, "y": [0, 1]}, out)
     with pytest.raises(DataError, match="column 'x' must hold one type of value in old and new rows; got"):
-        pack({"x": new, "y": [0, 1]}, out, append=True)
-    assert read(out).n_rows == 2
+        pack([out, {"x": new, "y": [0, 1]}], tmp_path / "more.mnpack")
 
 
-def test_labels_of_several_types_can_be_appended_to(tmp_path: Path) -> None:
+def test_labels_of_several_types_can_be_joined(tmp_path: Path) -> None:
     out = tmp_path / "t.mnpack"
     pack({"x": ["a", 1], "y": [0, 1]}, out, types={"x": "categorical"})
-    assert pack({"x": ["a", 2], "y": [0, 1]}, out, append=True).levels[0] == (1, 2, "a")
+    assert pack([out, {"x": ["a", 2], "y": [0, 1]}], tmp_path / "more.mnpack").levels[0] == (1, 2, "a")

@@ -1,13 +1,12 @@
-"""Excel workbooks and files of SPSS, Stata and R."""
+"""Excel workbooks and files of SPSS and Stata."""
 
 from __future__ import annotations
 
 import gzip
-import struct
 import sys
 import zlib
 from base64 import b85decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -176,130 +175,6 @@ def test_stata(tmp_path: Path) -> None:
     assert not data.unused
 
 
-# R: the objects that saveRDS writes, in its binary format
-
-
-def vector(kind: int, items: bytes, n: int, attributes: Mapping[str, bytes] | None = None) -> bytes:
-    flags = kind | (0x200 if attributes else 0) | (0x100 if attributes and "class" in attributes else 0)
-    return struct.pack(">ii", flags, n) + items + pairs(attributes or {})
-
-
-def pairs(attributes: Mapping[str, bytes]) -> bytes:
-    listed = b"".join(struct.pack(">ii", 0x402, 1) + text(name) + value for name, value in attributes.items())
-    return listed + struct.pack(">i", 254) if attributes else b""
-
-
-def text(value: str | None) -> bytes:
-    if value is None:
-        return struct.pack(">ii", 9, -1)
-    return struct.pack(">ii", 0x8009, len(value.encode())) + value.encode()
-
-
-def strings(values: Sequence[str | None], **attributes: bytes) -> bytes:
-    return vector(16, b"".join(map(text, values)), len(values), attributes)
-
-
-def doubles(values: Sequence[float], **attributes: bytes) -> bytes:
-    return vector(14, struct.pack(f">{len(values)}d", *values), len(values), attributes)
-
-
-NA = -(2**31)
-
-
-def integers(values: Sequence[int], **attributes: bytes) -> bytes:
-    return vector(13, struct.pack(f">{len(values)}i", *values), len(values), attributes)
-
-
-def factor(codes: Sequence[int], levels: Sequence[str], *classes: str) -> bytes:
-    return integers(codes, **{"levels": strings(levels), "class": strings([*classes, "factor"])})
-
-
-def frame(*classes: str, **columns: bytes) -> bytes:
-    names = {"names": strings(list(columns)), "row.names": integers([NA, -4])}
-    return vector(19, b"".join(columns.values()), len(columns), names | {"class": strings([*classes, "data.frame"])})
-
-
-def rds(path: Path, value: bytes) -> Path:
-    path.write_bytes(gzip.compress(b"X\n" + struct.pack(">iii", 2, 0x30602, 0x20300) + value))
-    return path
-
-
-def test_data_frame_of_r(tmp_path: Path) -> None:
-    file = rds(
-        tmp_path / "a.rds",
-        frame(
-            "tbl_df",
-            "tbl",
-            dose=factor([3, 1, NA, 1], ["low", "mid", "high"], "ordered"),
-            group=factor([2, 2, 1, 2], ["z", "a"]),
-            item=doubles([1, 2, 2, 1]),
-            size=doubles([0.5, 1, 2, 3]),
-            n=integers([5, 6, 5, 6]),
-            town=strings(["x", None, "y", "x"]),
-            yes=vector(10, struct.pack(">4i", 1, 0, 1, 1), 4),
-            day=doubles([0, 1, 1, 0], **{"class": strings(["Date"])}),
-        ),
-    )
-    data = read(file, missing="drop_rows")
-    assert data.names == ("dose", "group", "item", "size", "n", "town", "yes", "day")
-    assert data.levels[:3] == (("low", "high"), ("a",), (1,))
-    assert data.kinds[:3] == ("ordinal", "nominal", "nominal")
-    assert read(file, missing="testwise").gaps == {"dose", "town"}
-    assert data.unused == {"dose": ("mid",), "group": ("z",)}
-    assert data.levels[5:7] == (("x",), (True,))
-    whole = read(file, columns=["group", "day", "n", "yes"])
-    assert whole.levels[0] == ("z", "a")
-    assert whole.levels[1] == (date(1970, 1, 1), date(1970, 1, 2))
-    assert whole.levels[2:] == ((5, 6), (False, True))
-
-
-def test_matrix_of_r(tmp_path: Path) -> None:
-    dim = integers([3, 2])
-    data = read(rds(tmp_path / "a.rds", integers([1, 2, 1, 5, 5, 6], dim=dim)))
-    assert (data.names, data.levels) == (("x0", "x1"), ((1, 2), (5, 6)))
-    named = vector(19, struct.pack(">i", 254) + strings(["p", "q"]), 2)
-    cells = strings(["a", "b", "a", "u", "v", "v"], dim=dim, dimnames=named)
-    data = read(rds(tmp_path / "b.rds", cells))
-    assert (data.names, data.levels) == (("p", "q"), (("a", "b"), ("u", "v")))
-    data = read(rds(tmp_path / "c.rds", doubles([1.5, 2, 3, 4, 5, 6], dim=dim, dimnames=named)))
-    assert (data.names, data.levels) == (("p", "q"), (None, (4, 5, 6)))
-    turned = read(tmp_path / "c.rds", transpose=True)
-    assert (turned.names, turned.columns[0].tolist()) == (("x0", "x1", "x2"), [1.5, 4.0])
-    genes = vector(19, strings(["TP53", "MYC", "GATA1"]) + struct.pack(">i", 254), 2)
-    turned = read(rds(tmp_path / "d.rds", doubles([1.5, 2, 3, 4.5, 5, 6], dim=dim, dimnames=genes)), transpose=True)
-    assert (turned.names, turned.columns[0].tolist()) == (("TP53", "MYC", "GATA1"), [1.5, 4.5])
-
-
-def test_row_names_of_r_name_transposed_variables(tmp_path: Path) -> None:
-    columns = {"s1": doubles([1.5, 2.5]), "s2": doubles([3.5, 0.5])}
-    names = {"names": strings(list(columns)), "row.names": strings(["TP53", "MYC"]), "class": strings(["data.frame"])}
-    turned = read(rds(tmp_path / "a.rds", vector(19, b"".join(columns.values()), 2, names)), transpose=True)
-    assert (turned.names, turned.columns[1].tolist()) == (("TP53", "MYC"), [2.5, 0.5])
-
-
-def test_labelled_column_of_r(tmp_path: Path) -> None:
-    labels = doubles([1, 2], names=strings(["no", "yes"]))
-    kind = strings(["haven_labelled", "vctrs_vctr", "double"])
-    columns = {"a": doubles([1, 2, 2, 1], **{"labels": labels, "class": kind}), "b": integers([1, 2, 1, 2])}
-    file = rds(tmp_path / "a.rds", frame(**columns))
-    assert read(file).levels == (("no", "yes"), (1, 2))
-    assert read(file, types={"a": "continuous"}).columns[0].tolist() == [1, 2, 2, 1]
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        (doubles([1, 2, 3]), "holds a vector or an array"),
-        (vector(19, doubles([1, 2]), 1, {"names": strings(["a"])}), "holds a list"),
-        (integers([1, 2, 3, 4], dim=integers([2, 2]), **{"class": strings(["table"])}), "holds a contingency table"),
-        (frame(a=integers([1, 2]))[:-40], "is damaged, cut short or of another format"),
-    ],
-)
-def test_other_objects_of_r_are_refused(value: bytes, message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=message):
-        read(rds(tmp_path / "a.rds", value))
-
-
 # Bad files, and the rest of the library
 
 
@@ -310,11 +185,10 @@ def sound(tmp_path: Path, spss: Path) -> dict[str, Path]:
         "xlsx": workbook(tmp_path / "a.xlsx", {"One": ROWS}),
         "sav": spss,
         "dta": tmp_path / "a.dta",
-        "rds": rds(tmp_path / "a.rds", frame(a=integers([1, 2]), b=integers([1, 2]))),
     }
 
 
-@pytest.mark.parametrize("kind", ["xlsx", "sav", "dta", "rds"])
+@pytest.mark.parametrize("kind", ["xlsx", "sav", "dta"])
 @pytest.mark.parametrize(
     ("replaced", "share"),
     [(b"", 0.0), (b"a,b\n1,2\n" * 40, 0.0), (b"", 0.5)],
@@ -370,7 +244,16 @@ def test_options_of_other_files_are_refused(sound: dict[str, Path], tmp_path: Pa
         read(tmp_path / "a.xlsx.gz")
 
 
-@pytest.mark.parametrize(("kind", "module"), [("xlsx", "python_calamine"), ("sav", "pyreadstat"), ("rds", "rdata")])
+@pytest.mark.parametrize("name", ["a.rds", "a.RData", "a.rds.gz"])
+def test_files_of_r_name_what_to_save(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"X\n")
+    with pytest.raises(
+        FileError, match=r"is a file of R\. Save it in R with arrow::write_parquet or write\.csv, or use"
+    ):
+        read(tmp_path / name)
+
+
+@pytest.mark.parametrize(("kind", "module"), [("xlsx", "python_calamine"), ("sav", "pyreadstat")])
 def test_without_the_extra(kind: str, module: str, sound: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingDependencyError, match=rf"{module} is needed .*pip install 'mnlearn\[files\]'"):
@@ -380,7 +263,7 @@ def test_without_the_extra(kind: str, module: str, sound: dict[str, Path], monke
 def test_packs_of_other_files(sound: dict[str, Path], tmp_path: Path) -> None:
     packed = pack(sound["xlsx"], tmp_path / "a.mnpack", sheet="One")
     _same(packed, read(sound["xlsx"]))
-    more = pack(sound["xlsx"], tmp_path / "a.mnpack", append=True)
+    more = pack([tmp_path / "a.mnpack", sound["xlsx"]], tmp_path / "b.mnpack")
     assert more.n_rows == 2 * packed.n_rows
     with pytest.raises(InputError, match=r"or one file of another kind; got 2 files with 'a\.xlsx'"):
         pack([sound["xlsx"], sound["sav"]], tmp_path / "b.mnpack")

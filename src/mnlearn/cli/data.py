@@ -192,7 +192,6 @@ def pack_command(
     data: Sources,
     *,
     out: Annotated[str, writes(option("FILE", "File to write; it ends in .mnpack.", "--out", "-o"))],
-    append: Annotated[bool, flag("--append", "Add the rows to an existing FILE.")] = False,
     column: options.Columns = None,
     missing: options.Missing = None,
     reading: ReadingOptions,
@@ -206,7 +205,7 @@ def pack_command(
     Examples:
       mnlearn pack survey.csv -o survey.mnpack
       mnlearn pack 'years/*.parquet' -o years.mnpack --missing category
-      mnlearn pack 2024.parquet -o years.mnpack --append
+      mnlearn pack years.mnpack 2025.parquet -o longer.mnpack
       mnlearn learn years.mnpack --method mpl
     """
     from mnlearn.data import pack
@@ -214,7 +213,7 @@ def pack_command(
     given = drop_none(columns=column or None, missing=missing)
     with progress_monitor() as monitor:
         try:
-            packed = pack(list(data), out, append=append, monitor=monitor, **reading.keywords(), **given)
+            packed = pack(list(data), out, monitor=monitor, **reading.keywords(), **given)
         except MnlearnError:
             if monitor.interrupted:
                 exit_interrupted()

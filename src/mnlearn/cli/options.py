@@ -78,7 +78,7 @@ def named(table: str, help: str, *names: str) -> Any:
 
 
 Data = Annotated[
-    str, reads(argument("DATA", "CSV, TSV or Parquet file, also gzipped; .xlsx, .sav, .dta or .rds; or a packed file."))
+    str, reads(argument("DATA", "CSV, TSV or Parquet file, also gzipped; .xlsx, .sav or .dta; or a packed file."))
 ]
 GraphFile = Annotated[str, reads(argument("GRAPH", "Graph file; its variables are matched by name."))]
 Jobs = Annotated[

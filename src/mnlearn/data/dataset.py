@@ -253,7 +253,6 @@ PROGRAM_FILES = {
     ".sav": "an SPSS file",
     ".zsav": "an SPSS file",
     ".dta": "a Stata file",
-    ".rds": "an R file",
 }
 """Files of other programs, in words; the extra `files` reads them."""
 
@@ -294,6 +293,11 @@ def recognise(path: Path, delimiter: str | None, *, row_names: bool = False, dec
         if suffix in PROGRAM_FILES:
             raise FileError(
                 f"path must be {PROGRAM_FILES[suffix]} as it was saved; {path} is gzipped. Unpack it with gunzip first."
+            )
+        if suffix in (".rds", ".rda", ".rdata"):
+            raise FileError(
+                f"path must be a table that other programs can read; {path} is a file of R. Save it in R with "
+                "arrow::write_parquet or write.csv, or use the package of mnlearn for R."
             )
         known, others = ", ".join([*DELIMITERS, *PARQUET]), ", ".join(PROGRAM_FILES)
         raise FileError(

@@ -39,9 +39,9 @@ from mnlearn.data.columns import (
     sort_labels,
 )
 from mnlearn.data.options import ColumnOptions, TableOptions, unfit_label
-from mnlearn.data.parquet import lazy_table
-from mnlearn.data.readers import check_container, unknown_container
-from mnlearn.data.streams import read_lazy, read_stream
+from mnlearn.data.parquet import lazy_table, open_stream
+from mnlearn.data.readers import unknown_container
+from mnlearn.data.streams import read_lazy
 from mnlearn.data.transposed import turned
 from mnlearn.data.typed import categories_column, is_text, object_column, whole_column
 from mnlearn.data.variable import settled_table, whole_again
@@ -95,7 +95,8 @@ def _load(source: object, options: TableOptions) -> ReadTable:  # noqa: PLR0911 
     if lazy is not None:
         options.check_no_names(lazy.title)
         return read_lazy(lazy, options).joined()
-    check_container(source)
+    if type(source).__module__.startswith("xarray."):  # looks like a dict of columns, or streams its cells one a row
+        raise unknown_container(source)
     if isinstance(source, np.ndarray):
         return _load_array(source, options)
     if is_sparse(source):
@@ -110,20 +111,32 @@ def _load(source: object, options: TableOptions) -> ReadTable:  # noqa: PLR0911 
         return _load_pandas(source, options)
     if not isinstance(source, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
         frame = nw.from_native(source, pass_through=True)
-        streamed = isinstance(frame, nw.LazyFrame) and hasattr(source, "__arrow_c_stream__")
-        if isinstance(frame, nw.DataFrame | nw.LazyFrame) and not streamed:
+        if isinstance(frame, nw.DataFrame):
             return _load_frame(frame, options)
     if hasattr(source, "__arrow_c_stream__") and not is_into_series(source):
         return _load_stream(source, options)
+    _check_computed(source)
     raise unknown_container(source)
 
 
 def _load_turned(source: object, options: TableOptions) -> ReadTable:
     """Read a table whose rows are the variables."""
+    _check_computed(source)
     lazy = lazy_table(source)
     table, names = turned(source if lazy is None else lazy.whole())
     plain = replace(options, transpose=False, row_names=False)
     return _load(table, plain) if names is None else _load_array(table, plain, names)
+
+
+def _check_computed(source: object) -> None:
+    """Raise InputError for a lazy frame, unless it gives a stream of Arrow batches."""
+    native = nw.to_native(source, pass_through=True)
+    lazy = isinstance(nw.from_native(native, pass_through=True), nw.LazyFrame)
+    if lazy and not hasattr(native, "__arrow_c_stream__"):
+        raise InputError(
+            f"source must be a table in memory or a stream of Arrow batches; got a {type(native).__name__}, which is "
+            "lazy. Use frame.collect(), or frame.sink_parquet(FILE) and read that file."
+        )
 
 
 def is_sparse(source: object) -> bool:
@@ -223,14 +236,13 @@ def _code_whole(
     return dict(zip(positions, code_batch(batches[0], positions if columns is None else columns), strict=True))
 
 
-def _load_frame(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], options: TableOptions) -> ReadTable:
-    """Read any other frame that narwhals supports; a lazy one is computed first."""
-    eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    if eager.implementation.is_pandas_like():
-        return _load_pandas(eager.to_pandas(), options)
-    code = partial(_code_frame, eager.to_native())
-    own: Any = {"code": code, "order": lambda j: order_in_types([eager[:, j].dtype], 0)}
-    return _table(eager.columns, lambda j: eager[:, j], len(eager), options, "the data frame", **own)
+def _load_frame(frame: nw.DataFrame[Any], options: TableOptions) -> ReadTable:
+    """Read any other frame that narwhals supports."""
+    if frame.implementation.is_pandas_like():
+        return _load_pandas(frame.to_pandas(), options)
+    code = partial(_code_frame, frame.to_native())
+    own: Any = {"code": code, "order": lambda j: order_in_types([frame[:, j].dtype], 0)}
+    return _table(frame.columns, lambda j: frame[:, j], len(frame), options, "the data frame", **own)
 
 
 def _code_frame(frame: Any, positions: Sequence[int]) -> dict[int, Coded | None]:
@@ -259,11 +271,11 @@ def _load_stream(source: Any, options: TableOptions) -> ReadTable:
         source = pa.Table.from_batches([source])
     if isinstance(source, pa.Table):
         source = source.to_reader()
-    reader = source if isinstance(source, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(source)
-    first = list(islice(reader, 2))
-    if len(first) != 1:
-        every = pa.RecordBatchReader.from_batches(reader.schema, chain(first, reader))
-        return read_stream(every, options, "the Arrow table").joined()
+    with open_stream(source) as table:
+        batches = table.batches((), 0)
+        first = list(islice(batches, 2))
+        if len(first) != 1:
+            return read_lazy(table._replace(stream=lambda _names, _rows: chain(first, batches)), options).joined()
     batch = first[0]
     own: Any = {"code": partial(_code_whole, first), "order": partial(order_in_schema, batch.schema)}
     return _table(batch.schema.names, batch.column, batch.num_rows, options, "the Arrow table", **own)

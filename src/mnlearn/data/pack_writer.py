@@ -1,7 +1,4 @@
-"""Write a packed file from blocks of rows, or append rows to one; it gets its name only when it is complete.
-
-Write data of any size to a packed file, or append to one, in constant memory.
-"""
+"""Write data of any size to a packed file, in constant memory; it gets its name only when it is complete."""
 
 from __future__ import annotations
 
@@ -9,11 +6,11 @@ import json
 import os
 import zlib
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -37,9 +34,9 @@ from mnlearn.data.packs import (
     preamble,
 )
 from mnlearn.data.readers import already_coded, check_no_delimiter, check_no_sheet, read_source, select_from
-from mnlearn.data.streams import Spool, files_of, paths_of, read_files, read_lazy, read_stream, write_at
-from mnlearn.errors import DataError, FileError, InputError, MnlearnError, check_methods, check_path, true_or_false
-from mnlearn.files import check_outputs, only_user, replacing, try_to_write
+from mnlearn.data.streams import Spool, files_of, paths_of, read_files, read_lazy, write_at
+from mnlearn.errors import DataError, FileError, InputError, MnlearnError, check_methods, check_path
+from mnlearn.files import check_outputs, replacing, try_to_write
 from mnlearn.parallel import run
 from mnlearn.protocols import SILENT, Monitor
 
@@ -220,30 +217,36 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-# Appending rows to a packed file
+# Joining packed files with other rows
 
 
 BLOCK_ROWS = 1 << 20
 
 
-@contextmanager
-def append_lock(path: Path) -> Iterator[None]:
-    """Reserve a file for appending; raise FileError if another process appends: the rows of one would be lost."""
-    with only_user(path) as free:
-        if not free:
-            raise FileError(f"append must run alone; another process is appending to {path}. Wait for it to end.")
-        yield
+def joined_sources(parts: Sequence[object], options: TableOptions, spool: Spool, monitor: Monitor) -> Contents:
+    """Read a packed file and what follows it; the others take its columns, its types and its declared levels."""
+    coded = [already_coded(part) for part in parts]
+    chosen = TableOptions(columns=options.columns, drop=options.drop, types=options.types, levels=options.levels)
+    own = chosen if None in coded else options
+    first = coded[0]
+    assert first is not None
+    first = select_from(first, own)
+    own, alike = replace(own, columns=first.names, drop=()), _options_like(first, options)
+    found = [contents_of(first)]
+    for part, data in zip(parts[1:], coded[1:], strict=True):
+        if data is None:
+            found.append(_read_contents(part, alike, spool, monitor, least=1))
+        else:
+            found.append(_contents_like(first, select_from(data, own)))
+    return _joined(found)
 
 
-def options_of_pack(old: Dataset, options: TableOptions) -> TableOptions:
+def _options_like(old: Dataset, options: TableOptions) -> TableOptions:
     """Return the options that read new rows as the rows of the pack were read."""
-    odd = next((name for name in ("columns", "types", "levels") if getattr(options, name)), None)
-    if odd is not None:
-        raise InputError(f"{odd} is fixed by the pack that is appended to; got {getattr(options, odd)!r}. Drop it.")
-    assert old.pack is not None
     return replace(
         options,
         columns=old.names,
+        drop=(),
         types=dict(zip(old.names, old.kinds, strict=True)),
         levels={
             name: [label for label in labels if label is not None]
@@ -258,27 +261,23 @@ def _is_fixed(old: Dataset, name: str, labels: Sequence[Hashable]) -> bool:
     return name in old.ordinal and any(isinstance(label, str) for label in labels)
 
 
-def contents_like(old: Dataset, data: Dataset) -> Contents:
-    """Return coded rows, in memory or in another pack, as rows to append to a pack."""
-    chosen = data.select(old.names)
-    assert old.pack is not None
-    for x, (name, before, labels) in enumerate(zip(old.names, old.levels, chosen.levels, strict=True)):
-        kinds = old.kinds[x], chosen.kinds[x]
+def _contents_like(old: Dataset, data: Dataset) -> Contents:
+    """Return coded rows, in memory or in another pack, to add to those of a pack."""
+    for x, (name, before, labels) in enumerate(zip(old.names, old.levels, data.levels, strict=True)):
+        kinds = old.kinds[x], data.kinds[x]
         if kinds[0] != kinds[1]:
             raise DataError(
-                f"column {name!r} must have one type in old and new rows; it is {kinds[0]} in the pack and "
-                f"{kinds[1]} in the rows to append. Pack the source of one of the two again with types={{...}}."
+                f"column {name!r} must have one type in old and new rows; it is {kinds[0]} in the first pack and "
+                f"{kinds[1]} in the rows to add. Pack the source of one of the two again with types={{...}}."
             )
         fixed = name in old.declared or _is_fixed(old, name, before or ())
         outside = [label for label in labels or () if label is not None and label not in (before or ())]
         if fixed and outside:
             raise DataError(
-                f"levels[{name!r}] were fixed when the pack was made; the rows to append also hold {outside[0]!r}. "
+                f"levels[{name!r}] were fixed when the first pack was made; the rows to add also hold {outside[0]!r}. "
                 "Pack all rows again with longer levels."
             )
-    found = contents_of(chosen)
-    alike = zip(found.variables, old.pack.declared, strict=True)
-    return replace(found, variables=[replace(variable, declared=fixed) for variable, fixed in alike])
+    return contents_of(data)
 
 
 def contents_of(data: Dataset) -> Contents:
@@ -315,50 +314,47 @@ def _sliced(columns: Sequence[NDArray[Any]]) -> Iterator[Block]:
         yield [column[start : start + BLOCK_ROWS] for column in columns]
 
 
+def _joined(parts: Sequence[Contents]) -> Contents:
+    """Return the rows of the parts, which have the same variables, one after the other."""
+    merged, missing = parts[0].variables, parts[0].missing
+    names = [variable.name for variable in merged]
+    for part in parts[1:]:
+        missing = _both(names, missing, part.missing, has_gaps=any(variable.gaps for variable in merged))
+        merged = [_merged(old, new) for old, new in zip(merged, part.variables, strict=True)]
+    has_repeats = any(part.has_repeats for part in parts)
+    return Contents(
+        variables=merged,
+        n_records=sum(part.n_records for part in parts),
+        has_repeats=has_repeats,
+        missing=missing,
+        cuts=parts[0].cuts,
+        blocks=chain.from_iterable(_moved(part, merged, weighted=has_repeats) for part in parts),
+    )
+
+
 def _added(names: Sequence[str], old: Mapping[str, int], new: Mapping[str, int]) -> Mapping[str, int]:
     """Return the sums of two counts by name, in the order of the names."""
     return MappingProxyType({name: old.get(name, 0) + new.get(name, 0) for name in names if name in old or name in new})
 
 
-def joined_contents(old: Dataset, new: Contents) -> Contents:
-    """Return the rows of a pack, followed by those to append."""
-    has_repeats = old.repeats is not None or new.has_repeats
-    _check_policies(old, new)
-    present = contents_of(old)
-    merged = [_merged(before, v) for before, v in zip(present.variables, new.variables, strict=True)]
-    tables = [_table(before, after) for before, after in zip(present.variables, merged, strict=True)]
-    newer = [_table(before, after) for before, after in zip(new.variables, merged, strict=True)]
-    policy = new.missing.policy if new.missing.counts and not old.gaps else old.missing.policy
-    dropped = old.missing.rows_dropped + new.missing.rows_dropped
-    counts = _added(old.names, old.missing.counts, new.missing.counts)
-    alone = _added(old.names, old.missing.alone, new.missing.alone)
-    return Contents(
-        variables=merged,
-        n_records=old.n_records + new.n_records,
-        has_repeats=has_repeats,
-        missing=MissingReport(policy, counts, dropped, alone),
-        cuts=old.cuts,
-        blocks=chain(
-            _moved(present.blocks, tables, weighted=has_repeats),
-            _moved(new.blocks, newer, weighted=has_repeats),
-        ),
-    )
-
-
-def _check_policies(old: Dataset, new: Contents) -> None:
-    """Raise DataError if missing values are gaps in the old rows and a state in the new ones, or the other way."""
-    policies = [report.policy for report in (old.missing, new.missing) if report.counts]
+def _both(names: Sequence[str], old: MissingReport, new: MissingReport, *, has_gaps: bool) -> MissingReport:
+    """Return what was missing in all rows; raise DataError for gaps in some of them and a state in the others."""
+    policies = [report.policy for report in (old, new) if report.counts]
     if {"testwise", "category"} <= set(policies):
-        raise DataError(
-            f"missing must be {policies[0]!r}, as in the pack that is appended to; got {policies[1]!r}. Use the same."
-        )
+        raise DataError(f"missing must be {policies[0]!r}, as in the first pack; got {policies[1]!r}. Use the same.")
+    return MissingReport(
+        new.policy if new.counts and not has_gaps else old.policy,
+        _added(names, old.counts, new.counts),
+        old.rows_dropped + new.rows_dropped,
+        _added(names, old.alone, new.alone),
+    )
 
 
 def _merged(old: Variable, new: Variable) -> Variable:
     """Return a variable with the levels of both, in order, the missing state last."""
     gaps = old.gaps or new.gaps
     if old.levels is None or new.levels is None:
-        return replace(new, gaps=gaps, reason=old.reason)
+        return replace(old, gaps=gaps)
     kept, added = ([label for label in labels if label is not None] for labels in (old.levels, new.levels))
     known = {_family(label) for label in kept}
     odd = next((label for label in added if _family(label) not in known), None)
@@ -389,9 +385,10 @@ def _table(before: Variable, after: Variable) -> NDArray[Any] | None:
     return np.array(codes, dtype=after.type)
 
 
-def _moved(blocks: Iterable[Block], tables: Sequence[NDArray[Any] | None], *, weighted: bool) -> Iterator[Block]:
-    """Yield blocks in other codes; rows without repeats occurred once."""
-    for block in blocks:
+def _moved(part: Contents, variables: Sequence[Variable], *, weighted: bool) -> Iterator[Block]:
+    """Yield the blocks of a part in the codes of all; rows without repeats occurred once."""
+    tables = [_table(before, after) for before, after in zip(part.variables, variables, strict=True)]
+    for block in part.blocks:
         columns = [c if table is None else table[c] for c, table in zip(block, tables, strict=False)]
         weights = block[len(tables) :] or [np.ones(len(columns[0]), dtype=np.int64)]
         yield columns + (weights if weighted else [])
@@ -414,7 +411,6 @@ def pack(
     decimal: str | None = None,
     sheet: str | None = None,
     names: Sequence[str] | None = None,
-    append: bool = False,
     monitor: Monitor = SILENT,
 ) -> Dataset:
     """Write data to a packed file, which is opened in milliseconds and counted without being read into memory.
@@ -423,16 +419,15 @@ def pack(
     ----------
     source
         A path to CSV, TSV or Parquet, a folder of such files, a pattern such as ``"part-*.parquet"``, or a list of
-        these; a dataset or a stream of Arrow batches, a LazyFrame of polars or a relation of DuckDB; or any other
-        source that `read` accepts, such as one packed file. A pack of a pack is equal to it.
+        these; a dataset of Arrow or a stream of Arrow batches, such as a relation of DuckDB; or any other source that
+        `read` accepts, such as one packed file. A pack of a pack is equal to it. A list that begins with a packed file,
+        such as ``["years.mnpack", "2025.parquet"]``, gives its rows and then those of the other sources.
     out
         The file to write; its name ends in ``.mnpack``.
     columns, types, levels, missing, missing_values, repeats, delimiter
         As for `read`. Levels that are not declared are collected while reading.
     drop, row_names, transpose, decimal, sheet, names
         As for `read`.
-    append
-        Add the rows to an existing file.
     monitor
         Receives the number of files read, and may cancel; then nothing is written.
 
@@ -454,22 +449,21 @@ def pack(
     so the disk needs room for twice the pack. The file is written under another name and renamed when it is complete
     and on the disk: after an interruption or a power failure there is the old file or the new one.
 
-    Appending writes a new file with the old rows and the new ones. Levels that only the new rows have are inserted in
-    order, unless the levels were declared; then they are an error. A pack or a `Dataset` can be appended too. Only one
-    process can append to a file at a time.
+    In a list after a packed file, the other sources take its columns, types and declared levels. Levels that only they
+    have are inserted in order, unless the levels were declared; then they are an error.
 
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     data = pack({"rain": ["yes", "no", "no"], "umbrella": [1, 0, 0]}, folder + "/wet.mnpack")
-    ...     more = pack({"rain": ["yes"] * 2, "umbrella": [1, 0]}, folder + "/wet.mnpack", append=True)
+    ...     new = {"rain": ["yes"] * 2, "umbrella": [1, 0]}
+    ...     more = pack([folder + "/wet.mnpack", new], folder + "/more.mnpack")
     >>> data.levels, more.n_rows
     ((('no', 'yes'), (0, 1)), 5)
     """
     check_path("out", out)
     check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out to show no progress.")
-    true_or_false(append=append)
     options = TableOptions(
         columns=columns,
         types=types,
@@ -485,29 +479,28 @@ def pack(
         sheet=sheet,
         names=names,
     )
-    target = _target(out, append=append)
-    check_outputs({"out": [str(target)]}, {"source": list(map(str, paths_of(source) or ()))})
-    with Spool(target.parent) as spool, append_lock(target) if append else nullcontext():
-        old = open_pack(target) if append else None
-        if old is not None:
-            old.verify()
-            options = options_of_pack(old, options)
-        new = _contents(source, options, spool, monitor, old)
+    target = _target(out)
+    parts = _parts_of(source)
+    read = [path for part in parts for path in paths_of(part) or ()]
+    check_outputs({"out": [str(target)]}, {"source": list(map(str, read))})
+    with Spool(target.parent) as spool:
+        if len(parts) > 1:
+            contents = joined_sources(parts, options, spool, monitor)
+        else:
+            contents = _read_contents(parts[0], options, spool, monitor, least=2)
         if monitor.cancelled():
             raise MnlearnError(f"packing was stopped before {target.name} was complete; nothing was written.")
-        write_pack(target, new if old is None else joined_contents(old, new))
+        write_pack(target, contents)
     return open_pack(target)
 
 
-def _target(out: str | os.PathLike[str], *, append: bool) -> Path:
+def _target(out: str | os.PathLike[str]) -> Path:
     """Return the path to write to, or raise FileError."""
     target = Path(os.fsdecode(out))
     if target.suffix.lower() != SUFFIX:
         raise FileError(f"out must end in {SUFFIX}; got {target.name!r}. Use {target.stem + SUFFIX!r}.")
     if not target.parent.is_dir():
         raise FileError(f"out must be in an existing folder; there is no {str(target.parent)!r}. Create it first.")
-    if append and not target.exists():
-        raise FileError(f"append needs an existing pack; there is no {target}. Leave append out to create it.")
     try:
         try_to_write(target)
     except OSError as error:
@@ -517,13 +510,39 @@ def _target(out: str | os.PathLike[str], *, append: bool) -> Path:
     return target
 
 
-def _contents(source: object, options: TableOptions, spool: Spool, monitor: Monitor, old: Dataset | None) -> Contents:
-    """Read a source and return what to write, or what to append to a pack."""
-    least = 2 if old is None else 1
+def _parts_of(source: object) -> list[object]:
+    """Return the sources to pack one after the other: more than one only if the first is a packed file."""
+    listed = source if isinstance(source, list | tuple) else [source]
+    if not listed or not isinstance(listed[0], str | os.PathLike):
+        return [source]
+    found: list[Any] = []
+    for one in listed:
+        found += paths_of(one) or [one]
+    place = next((k for k, part in enumerate(found) if _is_pack(part)), None)
+    if place is None:
+        return [source]
+    if place > 0:
+        raise InputError(
+            f"source must have a packed file first, because the other sources take its columns and types; got "
+            f"{found[place].name!r} after {place} other{'s' * (place > 1)}. Name it first."
+        )
+    runs = groupby(found, key=_is_streamed)
+    return [part for streamed, run in runs for part in ([list(run)] if streamed else run)]
+
+
+def _is_pack(part: object) -> bool:
+    return isinstance(part, Path) and part.suffix.lower() == SUFFIX
+
+
+def _is_streamed(part: object) -> bool:
+    """Return whether this is a file of text or Parquet, which is read together with the next ones."""
+    return isinstance(part, Path) and part.suffix.lower() not in (SUFFIX, *PROGRAM_FILES)
+
+
+def _read_contents(source: object, options: TableOptions, spool: Spool, monitor: Monitor, *, least: int) -> Contents:
+    """Read a source of at least so many rows and return what to write."""
     paths = paths_of(source) or []
-    coded = already_coded(_only_pack(paths) or source)
-    if coded is not None and old is not None:
-        return contents_like(old, select_from(coded, replace(options, columns=None, types=None, levels=None)))
+    coded = already_coded(source)
     if coded is not None:
         return contents_of(select_from(coded, options))
     on_disk = replace(options, new_chunks=spool.chunks)
@@ -548,22 +567,11 @@ def _only_file(source: object, paths: Sequence[Path]) -> object:
     return paths[0] if paths else source
 
 
-def _only_pack(paths: Sequence[Path]) -> Path | None:
-    """Return the packed file that the source is; None for other files."""
-    packs = [path for path in paths if path.suffix.lower() == SUFFIX]
-    if packs and len(paths) > 1:
-        raise InputError(
-            f"source must be one pack, or files of text or Parquet; got {len(paths)} files with the pack "
-            f"{packs[0].name!r}. Pack them one by one: the first, then each of the others with append=True."
-        )
-    return packs[0] if packs else None
-
-
 def _streamed(source: object, options: TableOptions, monitor: Monitor) -> ReadTable | None:
     """Read a table that comes in batches; None for any other."""
     if type(source).__module__.partition(".")[0] in ("builtins", "numpy", "pandas"):
         return None
-    from mnlearn.data.parquet import lazy_table
+    from mnlearn.data.parquet import lazy_table, open_stream
 
     lazy = lazy_table(source)
     if lazy is not None:
@@ -571,11 +579,12 @@ def _streamed(source: object, options: TableOptions, monitor: Monitor) -> ReadTa
         return read_lazy(lazy, options, monitor)
     if _is_stream(source):
         options.check_no_names("an Arrow stream")
-        return read_stream(source, options, "the Arrow stream")
+        with open_stream(source) as table:
+            return read_lazy(table, options, monitor)
     return None
 
 
 def _is_stream(source: object) -> bool:
     """Return whether this is a stream of Arrow batches rather than a data frame in memory."""
     module = type(source).__module__.partition(".")[0]
-    return hasattr(source, "__arrow_c_stream__") and module not in ("pandas", "polars", "narwhals")
+    return hasattr(source, "__arrow_c_stream__") and module not in ("pandas", "polars", "narwhals", "xarray")

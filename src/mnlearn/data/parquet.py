@@ -1,22 +1,16 @@
-"""Parquet files. Imported on first use: it needs pyarrow.
+"""Parquet files, and tables that come in batches: datasets and scanners of Arrow, and streams of Arrow batches.
 
-Tables that a library reads or computes piece by piece, so that they need not fit into memory.
-
-These are datasets and scanners of Arrow, lazy frames of polars and relations of DuckDB. Imported on first use: it needs
-pyarrow.
+Imported on first use: it needs pyarrow.
 """
 
 from __future__ import annotations
 
 import gzip
-import logging
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -123,9 +117,6 @@ def read_whole_batch(selection: ColumnSelection, batch: Any, schema: Any) -> lis
     return read_columns(selection, coded, read)
 
 
-_log = logging.getLogger("mnlearn.data")
-
-
 class LazyTable(NamedTuple):
     """A table in batches: its name in messages, its Arrow schema, and how to read it."""
 
@@ -133,7 +124,6 @@ class LazyTable(NamedTuple):
     schema: Any
     stream: Callable[[Sequence[str], int], Iterator[Any]]
     collect: Callable[[], Any]
-    ordered: Callable[[int], bool | None] | None = None  # as for `settled_table`, unless the schema says it
 
     def batches(self, names: Sequence[str], rows: int) -> Iterator[Any]:
         """Yield the named columns in batches of about that many rows; an error of the source becomes one of ours."""
@@ -147,18 +137,28 @@ class LazyTable(NamedTuple):
 
 
 def lazy_table(source: Any) -> LazyTable | None:
-    """Return a table in batches if the source is one; libraries that are not in use are not imported."""
-    if type(source).__module__.startswith("narwhals"):
-        import narwhals as nw
+    """Return a dataset or a scanner of Arrow as a table in batches; None for any other source."""
+    ds = sys.modules.get("pyarrow.dataset")  # its objects exist only if it was imported
+    if ds is None or not isinstance(source, ds.Dataset | ds.Scanner):
+        return None
+    return _of_scanner(source) if isinstance(source, ds.Scanner) else _of_dataset(source)
 
-        source = nw.to_native(source, pass_through=True)
-    for module, names, wrap in _KINDS:
-        library = sys.modules.get(module)
-        kinds = tuple(getattr(library, name) for name in names if hasattr(library, name))
-        if isinstance(source, kinds):
-            found: LazyTable = _guarded(f"a {type(source).__name__}", partial(wrap, source))
-            return found
-    return None
+
+@contextmanager
+def open_stream(source: Any) -> Iterator[LazyTable]:
+    """Open a stream of Arrow batches, which is read once, as a table in batches."""
+    if isinstance(source, pa.RecordBatchReader):
+        yield _of_reader(source)
+        return
+    with _guarded(STREAM, partial(pa.RecordBatchReader.from_stream, source)) as reader:
+        yield _of_reader(reader)
+
+
+STREAM = "an Arrow stream"
+
+
+def _of_reader(reader: Any) -> LazyTable:
+    return LazyTable(STREAM, reader.schema, lambda _names, _rows: iter(reader), reader.read_all)
 
 
 def _of_dataset(dataset: Any) -> LazyTable:
@@ -196,96 +196,15 @@ def _of_scanner(scanner: Any) -> LazyTable:
     return LazyTable("an Arrow scanner", scanner.projected_schema, stream, scanner.to_table)
 
 
-def _of_relation(relation: Any) -> LazyTable:
-    """Return a relation of DuckDB as a table in batches."""
-
-    def stream(names: Sequence[str], rows: int) -> Iterator[Any]:
-        quoted = ('"' + name.replace('"', '""') + '"' for name in names)
-        return iter(reader(relation.project(", ".join(quoted)), rows))
-
-    def reader(chosen: Any, rows: int) -> Any:
-        newer = hasattr(chosen, "to_arrow_reader")
-        return chosen.to_arrow_reader(rows) if newer else chosen.fetch_record_batch(rows)
-
-    schema = reader(relation.limit(0), 1).schema
-    return LazyTable("a DuckDB relation", schema, stream, lambda: reader(relation, 1 << 16).read_all())
-
-
-def _of_lazy_frame(frame: Any) -> LazyTable:
-    """Return a lazy frame of polars as a table in batches; a Categorical, which has no order, becomes strings."""
-    import polars as pl
-
-    schema = frame.collect_schema()
-    texts = [name for name, dtype in schema.items() if isinstance(dtype, pl.Categorical)]
-    plain = pl.DataFrame(schema={**schema, **dict.fromkeys(texts, pl.String)}).to_arrow().schema
-    enums = [isinstance(dtype, pl.Enum) for dtype in schema.values()]
-
-    def stream(names: Sequence[str], rows: int) -> Iterator[Any]:
-        query = frame.select(pl.col(name).cast(pl.String) if name in texts else pl.col(name) for name in names)
-        pieces = (
-            query.collect_batches(chunk_size=rows, maintain_order=True)
-            if hasattr(query, "collect_batches")
-            else _through_a_file(query, rows)
-        )
-        return (batch for piece in pieces for batch in piece.to_arrow().to_batches())
-
-    return LazyTable("a LazyFrame", plain, stream, frame.collect, lambda j: False if enums[j] else None)
-
-
-def _through_a_file(query: Any, rows: int) -> Iterator[Any]:
-    """Yield a query of an older polars piece by piece: it is computed once, into a temporary file."""
-    import polars as pl
-
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "rows.parquet"
-        try:
-            query.sink_parquet(file, compression="lz4", row_group_size=rows)
-        except pl.exceptions.InvalidOperationError:
-            _log.info("this polars cannot stream the query, so all its rows are in memory; a newer polars may")
-            yield query.collect()
-            return
-        kinds = dict(query.collect_schema())  # the file has no Enum
-        start = 0
-        while len(piece := pl.scan_parquet(file).slice(start, rows).collect()):
-            yield piece.cast(kinds)
-            start += len(piece)
-
-
-def _of_dataset_or_scanner(source: Any) -> LazyTable:
-    return _of_scanner(source) if hasattr(source, "projected_schema") else _of_dataset(source)
-
-
-_KINDS: tuple[tuple[str, tuple[str, ...], Callable[[Any], LazyTable]], ...] = (
-    ("pyarrow.dataset", ("Dataset", "Scanner"), _of_dataset_or_scanner),
-    ("polars", ("LazyFrame",), _of_lazy_frame),
-    ("duckdb", ("DuckDBPyRelation",), _of_relation),
-)
-"""Modules that may be in use, their classes, and what makes a table in batches of each."""
-
-
 def _guarded(title: str, step: Callable[[], Any]) -> Any:
     """Run a step of a library; its errors become ours."""
     try:
         return step()
-    except OSError as error:
-        raise FileError(
-            f"source must be {title} whose files can be read; {_first_line(error)}. Check or write its files again."
+    except (MnlearnError, MemoryError):
+        raise
+    except Exception as error:
+        reason = (next(iter(str(error).splitlines()), "") or type(error).__name__).rstrip(".")
+        kind = FileError if isinstance(error, OSError) else DataError
+        raise kind(
+            f"source must be {title} that can be read; {reason}. Correct the query, or check or write its files again."
         ) from error
-    except (pa.ArrowException, *_errors_of_libraries()) as error:
-        raise DataError(
-            f"source must be {title} that can be computed; {_first_line(error)}. Correct the query or its files."
-        ) from error
-
-
-def _errors_of_libraries() -> list[type[Exception]]:
-    """Return the base classes of the errors of the libraries in use."""
-    found = []
-    with suppress(KeyError, AttributeError):
-        found.append(sys.modules["polars"].exceptions.PolarsError)
-    with suppress(KeyError, AttributeError):
-        found.append(sys.modules["duckdb"].Error)
-    return found
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), "") or type(error).__name__

@@ -1,7 +1,7 @@
-"""Files of other programs: Excel workbooks, SPSS, Stata and R. Imported on first use: it needs the extra `files`.
+"""Files of other programs: Excel workbooks, SPSS and Stata. Imported on first use: it needs the extra `files`.
 
 Each is read whole by the library made for it, into columns that then take the path of a table in memory. Numbers that
-are all whole become integers, as in a text file: three of the four programs store every number as a decimal.
+are all whole become integers, as in a text file: Excel and SPSS store every number as a decimal.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
-import warnings
 import zipfile
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,10 +21,10 @@ import numpy as np
 import pyarrow as pa
 
 from mnlearn.data.columns import ReadTable, order_key
-from mnlearn.data.dataset import PROGRAM_FILES, check_names
+from mnlearn.data.dataset import PROGRAM_FILES
 from mnlearn.data.frames import load_columns, load_memory
 from mnlearn.data.options import NUMERIC, TableOptions
-from mnlearn.errors import DataError, FileError, MnlearnError, check_file, require, unknown_name, unreadable
+from mnlearn.errors import FileError, MnlearnError, check_file, require, unknown_name, unreadable
 
 _log = logging.getLogger("mnlearn.data")
 
@@ -33,11 +32,10 @@ _PROTECTED = bytes.fromhex("d0cf11e0a1b11ae1")  # start of an encrypted .xlsx, a
 
 
 class ProgramTable(NamedTuple):
-    """Names and columns of a table, and the names of the rows if R has them; any names until they are selected."""
+    """Names and columns of a table; any names until they are selected."""
 
     names: Sequence[object]
     columns: Sequence[Any]
-    rows: Sequence[str] | None = None
     orders: Mapping[int, bool] = MappingProxyType({})  # of columns with categories, as for `settled_table`
 
 
@@ -57,14 +55,12 @@ def load_program_file(path: Path, options: TableOptions) -> ReadTable:
         ".sav": partial(_read_labelled, "read_sav"),
         ".zsav": partial(_read_labelled, "read_sav"),
         ".dta": partial(_read_labelled, "read_dta"),
-        ".rds": _read_r,
     }
     table = readers[kind](path, options)
     columns = [whole(column) for column in table.columns]
     if options.transpose:
         listed = [column.to_pylist() if hasattr(column, "to_pylist") else column for column in columns]
-        named = listed if table.rows is None else [list(table.rows), *listed]
-        return load_memory(dict(enumerate(named)), options)
+        return load_memory(dict(enumerate(listed)), options)
     return load_columns(table.names, columns, options, str(path), order=table.orders.get)
 
 
@@ -87,14 +83,10 @@ def _intact(path: Path) -> Iterator[None]:
 
 def whole(values: Any) -> Any:
     """Return numbers as integers if all of them are whole, and other values as they are."""
-    numbers = values
-    if isinstance(values, list):
-        present = [value for value in values if value is not None]
-        if not present or not all(type(value) in (int, float) for value in present):
-            return values
-        numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    if not isinstance(numbers, np.ndarray) or numbers.dtype.kind != "f" or numbers.ndim != 1:
+    present = [value for value in values if value is not None] if isinstance(values, list) else []
+    if not present or not all(type(value) in (int, float) for value in present):
         return values
+    numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     missing = np.isnan(numbers)
     known = numbers[~missing]
     if not known.size or not np.all((known == np.floor(known)) & (np.abs(known) < 2.0**53)):
@@ -233,125 +225,3 @@ def _labels_of_values(labels: Mapping[Any, str], missing: Sequence[Any], values:
     found = {value: label for value, label in labels.items() if isinstance(value, str) is texts}
     ranges = [(part["lo"], part["hi"]) if isinstance(part, Mapping) else (part, part) for part in missing]
     return {value: label for value, label in found.items() if not any(low <= value <= high for low, high in ranges)}
-
-
-# R
-
-
-def _read_r(path: Path, options: TableOptions) -> ProgramTable:
-    """Read the data frame or the matrix that `saveRDS` wrote."""
-    rdata = require("rdata", "files")
-    frame = partial(_frame, options)
-    known = {
-        **dict.fromkeys(("data.frame", "tbl_df", "tbl", "data.table", "grouped_df", "spec_tbl_df"), frame),
-        "factor": partial(_factor, ordered=False),
-        "ordered": partial(_factor, ordered=True),
-        "Date": partial(_instants, unit="D", per_unit=1),
-        "POSIXct": partial(_instants, unit="us", per_unit=1_000_000),
-        "integer64": lambda values, _: _masked(_plain(values).view(np.int64), np.iinfo(np.int64).min),
-        "haven_labelled": _Labelled,
-        "table": partial(_refused, path),
-    }
-    with _intact(path), warnings.catch_warnings(record=True) as notes:
-        warnings.simplefilter("always")
-        parsed = rdata.parser.parse_file(path, extension=".rds")
-        convert = partial(rdata.conversion.convert, constructor_dict=known)
-        value = convert(parsed)
-        if not isinstance(value, ProgramTable):
-            attributes, encoding = parsed.object.attributes, parsed.extra.encoding
-            own = convert(attributes, default_encoding=encoding) if attributes is not None else {}
-            value = _matrix(path, value, own)
-    for note in dict.fromkeys(str(note.message) for note in notes):
-        _log.info("%s: %s", path.name, note)
-    return value
-
-
-def _frame(options: TableOptions, columns: Any, attributes: Mapping[str, Any]) -> ProgramTable:
-    """Return the columns of a data frame."""
-    names = [str(name) for name in attributes.get("names", ())]
-    check_names(names)  # rdata keeps the last of two columns with one name
-    values = list(columns.values()) if isinstance(columns, Mapping) else list(columns)
-    numbers = _as_numbers(options, names)
-    found = [_column(value, name in numbers) for name, value in zip(names, values, strict=True)]
-    rows = np.asarray(_plain(attributes.get("row.names", ())))
-    listed = {j: column.type for j, column in enumerate(found) if isinstance(column, pa.DictionaryArray)}
-    orders = {j: type_.ordered for j, type_ in listed.items() if type_.ordered or isinstance(values[j], _Labelled)}
-    return ProgramTable(names, found, list(map(str, rows)) if rows.dtype.kind in "OU" and rows.size else None, orders)
-
-
-def _column(values: Any, as_numbers: bool) -> Any:
-    """Return a column of a data frame, or of a matrix."""
-    if isinstance(values, _Labelled):
-        states = None if as_numbers else values.states()
-        return _plain(values.values) if states is None else states
-    if isinstance(values, pa.Array | list | Mapping):
-        return values
-    array = _plain(values)
-    return [None if _is_gone(value) else str(value) for value in array] if array.dtype.kind in "OU" else array
-
-
-def _plain(values: Any) -> Any:
-    """Return a vector without its names, which rdata keeps in an xarray."""
-    return values.values if hasattr(values, "dims") else values
-
-
-class _Labelled(NamedTuple):
-    """A vector with value labels, as haven makes them from files of SPSS and Stata."""
-
-    values: Any
-    attributes: Mapping[str, Any]
-
-    def states(self) -> Any:
-        """Return the values as categories, or None unless all have a label."""
-        labels = self.attributes.get("labels")
-        if labels is None or not hasattr(labels, "dims"):
-            return None
-        texts = labels.coords[labels.dims[0]].values.tolist()
-        return states_by_label(_plain(self.values).tolist(), dict(zip(labels.values.tolist(), texts, strict=True)))
-
-
-def _factor(codes: Any, attributes: Mapping[str, Any], *, ordered: bool) -> Any:
-    """Return a factor as categories in the order of its levels."""
-    places = np.ma.filled(np.ma.asarray(_plain(codes)), 0).astype(np.int64)
-    levels = pa.array([str(level) for level in attributes["levels"]], pa.string())
-    rows = pa.array(np.maximum(places, 1) - 1, pa.int32(), mask=places < 1)
-    return pa.DictionaryArray.from_arrays(rows, levels, ordered=ordered)
-
-
-def _instants(values: Any, _: Mapping[str, Any], *, unit: str, per_unit: int) -> Any:
-    """Return days or seconds since 1970 as dates or times."""
-    numbers = np.ma.filled(np.ma.asarray(_plain(values)).astype(np.float64), np.nan) * per_unit
-    known = np.where(np.isnan(numbers), 0.0, np.round(numbers)).astype(np.int64)
-    return np.where(np.isnan(numbers), np.datetime64("NaT"), known.astype(f"datetime64[{unit}]"))
-
-
-def _masked(values: Any, missing: int) -> Any:
-    """Return integers of which one stands for a missing value."""
-    return np.ma.masked_equal(values, missing)
-
-
-def _refused(path: Path, _values: Any, _attributes: Mapping[str, Any]) -> Any:
-    raise DataError(
-        f"path must hold one row per case; {path} holds a contingency table. Save as.data.frame(...) of it, and read "
-        "it with repeats='Freq'."
-    )
-
-
-def _matrix(path: Path, value: Any, attributes: Any) -> ProgramTable:
-    """Return the columns of a matrix, named by its dimnames or x0, x1, ..."""
-    shape = None if not isinstance(attributes, Mapping) else attributes.get("dim")
-    if shape is None or len(shape) != 2:
-        kind = "a list" if isinstance(value, list | Mapping) else f"a {type(value).__name__}"
-        kind = "a vector or an array" if isinstance(value, np.ndarray) or hasattr(value, "dims") else kind
-        raise DataError(
-            f"path must hold a data frame or a matrix; {path} holds {kind}. Save that part of it with saveRDS, "
-            "after as.data.frame(...)."
-        )
-    cells = np.reshape(_plain(value), tuple(int(size) for size in shape), order="F")
-    given = attributes.get("dimnames")
-    pair = (None, None) if given is None else list(given.values()) if isinstance(given, Mapping) else given
-    rows, names = (
-        [f"x{j}" for j in range(size)] if known is None else [str(name) for name in known]
-        for known, size in zip(pair, cells.shape, strict=True)
-    )
-    return ProgramTable(names, [_column(cells[:, j], False) for j in range(cells.shape[1])], rows)

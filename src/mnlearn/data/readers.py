@@ -1,7 +1,4 @@
-"""Read files, data frames, arrays and records into a `Dataset`.
-
-Containers of other libraries that are not tables: errors that name the conversion. None of them is imported.
-"""
+"""Read files, data frames, arrays and records into a `Dataset`."""
 
 from __future__ import annotations
 
@@ -56,12 +53,12 @@ def read(
     Parameters
     ----------
     source
-        A path to CSV, TSV or Parquet (each also with .gz), to an Excel workbook (.xlsx), an SPSS (.sav, .zsav), Stata
-        (.dta) or R file (.rds), or to a packed file (.mnpack, see `pack`); a pandas, polars or other data frame that
-        narwhals supports; an Arrow table or anything with the Arrow stream interface; a dataset or scanner of Arrow, a
-        LazyFrame of polars or a relation of DuckDB, which are streamed; a 2-D or structured NumPy array; a SciPy sparse
-        array or matrix of 0 and 1; a dict of columns; a list of records (dicts, named tuples, tuples or lists); a
-        `Dataset`.
+        A path to CSV, TSV or Parquet (each also with .gz), to an Excel workbook (.xlsx), an SPSS (.sav, .zsav) or Stata
+        file (.dta), or to a packed file (.mnpack, see `pack`); a pandas, polars or other data frame that
+        narwhals supports, except lazy ones; an Arrow table; a dataset or scanner of Arrow or anything else with the
+        Arrow stream interface, such as a relation of DuckDB, which are streamed; a 2-D or structured NumPy array; a
+        SciPy sparse array or matrix of 0 and 1; a dict of columns; a list of records (dicts, named tuples, tuples or
+        lists); a `Dataset`.
     columns
         The columns to read, in this order; all of them by default. ``"A1:O5"`` means the columns from A1 to O5 by
         position, ``"A1:"`` those from A1 on; a column with that name comes first. So in `drop`, `types` and `levels`.
@@ -130,9 +127,9 @@ def read(
     error until `types` or `drop` decides. Decimal numbers with gaps whose values are all whole and not many are
     categories: pandas stores whole numbers with gaps so. Without gaps they are continuous, and the log says so.
 
-    Ordinal columns take their order from `levels`, from the source (ordered categoricals of pandas and Arrow, ordered
-    factors of R, variables that SPSS measures as ordinal: these are ordinal by themselves; an Enum of polars and value
-    labels only if `types` says so), or else from ascending numbers or dates. Three or more strings without an order are
+    Ordinal columns take their order from `levels`, from the source (ordered categoricals of pandas and Arrow, variables
+    that SPSS measures as ordinal: these are ordinal by themselves; an Enum of polars and value labels only if `types`
+    says so), or else from ascending numbers or dates. Three or more strings without an order are
     an error. With ``missing="testwise"``, rows without any value are left out.
 
     A label is a single value: a string, a number, true or false, a date and the like. Lists, records, bytes, complex
@@ -146,14 +143,13 @@ def read(
     In text files, blanks around a cell or a name are ignored. Whole numbers and decimals together are continuous.
     Numbers among words, and numbers with thousands separators, with another decimal mark or in hexadecimal, are an
     error unless the column is declared categorical; then every cell is a string.
-    Rows are counted from 1, below the header. Files and lazy tables are streamed: memory is bounded by the coded size,
+    Rows are counted from 1, below the header. Files and streams are read in parts: memory is bounded by the coded size,
     not by the size of the file. A categorical column with more than 65,535 distinct values raises an error at once.
 
-    Workbooks and files of SPSS, Stata and R need the extra ``files`` and are read whole. Numbers that are all whole are
+    Workbooks and files of SPSS and Stata need the extra ``files`` and are read whole. Numbers that are all whole are
     integers, as in a text file. SPSS and Stata: values declared as missing are missing; a column whose values all have
-    a value label has these labels as levels, in the order of the values, unless it is declared continuous. R: the file
-    holds a data frame or a matrix; a factor has its levels in their order. Workbooks: the first row names the columns,
-    empty rows are left out, and a cell that holds an error is missing.
+    a value label has these labels as levels, in the order of the values, unless it is declared continuous. Workbooks:
+    the first row names the columns, empty rows are left out, and a cell that holds an error is missing.
 
     Examples
     --------
@@ -409,42 +405,10 @@ def check_no_sheet(source: str, options: TableOptions) -> None:
         raise InputError(f"sheet is for workbooks (.xlsx); got {source}. Drop the sheet.")
 
 
-_CONVERSIONS = {
-    "torch": "Use tensor.numpy(force=True) of a tensor of rows and columns",
-    "tensorflow": "Use tensor.numpy() of a tensor of rows and columns",
-    "jax": "Use numpy.asarray(array) of an array of rows and columns",
-    "jaxlib": "Use numpy.asarray(array) of an array of rows and columns",
-    "cupy": "Use array.get() of an array of rows and columns",
-    "anndata": "Use data.to_df()",
-    "pyspark": "Use frame.toPandas(), or write Parquet and name the folder to mnlearn.pack",
-}
-
-
-def check_container(source: Any) -> None:
-    """Raise InputError for a container of xarray, which may look like a dict of columns."""
-    if type(source).__module__.partition(".")[0] != "xarray":
-        return
-    dims = ", ".join(map(repr, getattr(source, "sizes", ()))) or "none"
-    if type(source).__name__ == "DataArray":
-        way = (
-            "Use array.transpose(ROWS, VARIABLES).to_pandas(), with the name of the dimension that counts the rows and "
-            "of the one that names the variables; stack(...) joins dimensions"
-        )
-    else:
-        way = (
-            "Use dataset.to_dataframe(), which has a column for each variable and a row for each combination of the "
-            "dimensions"
-        )
-    raise InputError(
-        f"source must be a table; got an xarray.{type(source).__name__} with the dimensions {dims}. {way}."
-    )
-
-
 def unknown_container(source: Any) -> InputError:
-    """Return the error for a source that is not a table; it names the conversion if the library is known."""
-    module = type(source).__module__
-    way = _CONVERSIONS.get(module.partition(".")[0], "Convert it to one of these")
+    """Return the error for a source that is not a table."""
     return InputError(
         "source must be a path, a data frame, an Arrow table or dataset, a 2-D array, a sparse matrix, a dict of "
-        f"columns or a list of records; got {module}.{type(source).__qualname__}. {way}."
+        f"columns or a list of records; got {type(source).__module__}.{type(source).__qualname__}. Convert it to one "
+        "of these, such as a NumPy array of rows and columns or a pandas frame."
     )

@@ -76,7 +76,7 @@ def files_of(paths: Sequence[Path], options: TableOptions) -> list[DataFile]:
     if program is not None:
         raise InputError(
             f"source must be files of text or Parquet, or one file of another kind; got {len(paths)} files with "
-            f"{program.name!r}. Pack them one by one: the first, then each of the others with append=True."
+            f"{program.name!r}. Pack the first one, and then the list of that pack and the others."
         )
     form: Any = {"row_names": options.row_names, "decimal": options.decimal}
     files = [recognise(path, options.delimiter, **form) for path in paths]
@@ -144,25 +144,12 @@ def _read_files(files: Sequence[DataFile], options: TableOptions, monitor: Monit
     return table.finish()
 
 
-def read_stream(stream: Any, options: TableOptions, source: str) -> ReadTable:
-    """Read an object with the Arrow stream interface."""
-    import pyarrow as pa
-
-    from mnlearn.data.typed import read_batches_into
-
-    reader = stream if isinstance(stream, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(stream)
-    table = _TableReader(source, options)
-    table.n_rows = read_batches_into(table.typed(table.select(reader.schema.names, source), reader.schema), reader)
-    return table.finish()
-
-
 def read_lazy(source: LazyTable, options: TableOptions, monitor: Monitor = SILENT) -> ReadTable:
-    """Read a table that its library reads or computes piece by piece."""
+    """Read a table that comes in batches."""
     from mnlearn.data.parquet import batch_rows
     from mnlearn.data.typed import read_batches_into
 
     table = _TableReader(source.title, options)
-    table.order = source.ordered
     columns = table.typed(table.select(source.schema.names, source.title), source.schema)
     batches = source.batches([name for name, _ in columns], batch_rows(len(columns)))
     table.n_rows = read_batches_into(columns, takewhile(lambda _: not monitor.cancelled(), batches))

@@ -66,16 +66,15 @@ def discretized() -> object:
 
 @case("file pack")
 def packed_files() -> object:
-    """Pack rows, append to a pack, and read both back."""
+    """Pack rows, add some to those of a pack, and read both back."""
     with TemporaryDirectory() as folder:
-        path, more = Path(folder) / "rows.mnpack", Path(folder) / "more.mnpack"
+        path, old, more = (Path(folder) / f"{name}.mnpack" for name in ("rows", "old", "more"))
         mn.pack(states(), path)
-        mn.pack(survey(), more)
-        before = more.read_bytes()
-        mn.pack(survey(), more, append=True)
+        mn.pack(survey(), old)
+        mn.pack([old, survey()], more)
         return {
             "bytes": path.read_bytes(),
-            "before": before,
+            "before": old.read_bytes(),
             "after": more.read_bytes(),
             "read": contents(mn.read(path)),
             "learned": learned(mn.learn(path, "mpl", n_jobs=jobs())),
