@@ -86,7 +86,7 @@ def test_chains_speak_for_themselves() -> None:
         ({"network": "path:n=3,n=4"}, "each once; got 'n=4'"),
         ({"network": "grid:periodic=maybe"}, "periodic of grid must be true or false; got 'maybe'"),
         ({"network": "six:model=7"}, "model of six must be from 1 to 6; got 7"),
-        ({"network": "nowhere.edges"}, "there is no nowhere.edges"),
+        ({"network": "nowhere.json"}, "there is no nowhere.json"),
         ({"distribution": "normal"}, "distribution 'normal' does not exist"),
         ({"distribution": "odds:theta=big"}, "theta of odds must be a number; got 'big'"),
         ({"network": "expression", "distribution": "odds"}, "distribution is for graphs; 'expression' has its own"),
