@@ -121,7 +121,7 @@ def main() -> None:
     parser.add_argument("what", choices=("optimum", "structures"))
     parser.add_argument("--repeats", type=int)
     parser.add_argument("--rows", type=int, nargs="+", default=[250, 1000, 4000])
-    parser.add_argument("--graphs", help="a directory with the real networks as edge lists")
+    parser.add_argument("--graphs", help="a directory with the real networks as files of pairs")
     asked = parser.parse_args()
     if asked.what == "optimum":
         optimum(asked.repeats or 20, asked.rows)
