@@ -7,7 +7,9 @@ from itertools import combinations
 
 from hypothesis import strategies as st
 
-from mnlearn.graphs import Graph, NamedGraph
+from mnlearn.graphs import FORMATS, Graph, NamedGraph
+
+READ = tuple(format for format in FORMATS if format != "dot")  # DOT is only written
 
 UGLY = (
     *("a b", " lead", "trail ", " ", "ünï ☃ 🐍", "e\u0301", "é", "\u2028", "\x85", "\ufeffmark", "x" * 500),
@@ -38,10 +40,8 @@ def named_graphs(draw: st.DrawFn) -> NamedGraph:
 
 def can_carry(format: str, name: str) -> bool:
     """Return whether a format can hold a name, by the table in `formats`."""
-    if format == "edges":
-        return bool(name) and not name.startswith("#") and not set("\t\r\n") & set(name)
     if format == "table":
         return bool(name)
-    if format in ("graphml", "gexf"):
+    if format == "graphml":
         return not any((c < " " and c not in "\t\r\n") or c in "\ufffe\uffff" for c in name)
     return True

@@ -82,15 +82,15 @@ CASES = (
     ),
     Case("learn survey.csv --method mpl --bootstrap 12 --jobs 1 --out net.json", ("net.json",)),
     Case(
-        "learn survey.csv --method gsimn --bootstrap 8 --jobs 1 --checkpoint kept --out net.edges",
-        ("kept", "net.edges"),
+        "learn survey.csv --method gsimn --bootstrap 8 --jobs 1 --checkpoint kept --out net.edges.csv",
+        ("kept", "net.edges.csv"),
         "--resume",
         False,
         ("kept",),
     ),
     Case("report result.json --data survey.csv --out net.html", ("net.html",), loose=("net.html",)),
     Case("plot result.json --data survey.csv --out net.png", ("net.png",)),
-    Case("fit truth.edges survey.csv --out fitted --uai fitted.uai", ("fitted", "fitted.uai")),
+    Case("fit truth.edges.csv survey.csv --out fitted --uai fitted.uai", ("fitted", "fitted.uai")),
     Case("sample model --rows 3000 --seed 1 --out drawn.csv", ("drawn.csv",)),
     Case("impute model gaps.csv --out complete.parquet", ("complete.parquet",)),
     Case(
@@ -103,8 +103,8 @@ CASES = (
     ),
     Case("predict model survey.csv fatigue --out guesses.parquet", ("guesses.parquet",)),
     Case(
-        "simulate grid:rows=4,columns=4 --rows 3000 --seed 1 --out drawn.csv --truth drawn.edges",
-        ("drawn.csv", "drawn.edges"),
+        "simulate grid:rows=4,columns=4 --rows 3000 --seed 1 --out drawn.csv --truth drawn.edges.csv",
+        ("drawn.csv", "drawn.edges.csv"),
     ),
     Case(
         "optimize royal-road:n=16,group=4 --population 60 --seed 1 --generations 6 --checkpoint kept --history run.csv "
@@ -113,7 +113,7 @@ CASES = (
         replaces=False,
         loose=("kept", "run.csv"),
     ),
-    Case("convert truth.edges net.gml", ("net.gml",)),
+    Case("convert truth.edges.csv net.dot", ("net.dot",)),
     Case("pack survey.csv --out rows.mnpack", ("rows.mnpack",)),
     Case("pack packed.mnpack survey.csv --out longer.mnpack", ("longer.mnpack",)),
     Case(
@@ -211,7 +211,7 @@ def is_whole(path: Path) -> bool:
         case ".jsonl":
             for line in held.splitlines()[:-1]:  # the last one may be torn: the next run drops it
                 json.loads(line)
-        case ".csv" | ".edges" | ".gml" | ".uai":
+        case ".csv" | ".dot" | ".uai":
             return held.endswith(b"\n") or not held
     return True
 
@@ -310,12 +310,12 @@ def prepare(inputs: Path) -> None:
     for words in (
         "demo --out shown --rows 300",
         "learn shown/survey.csv --method mpl --bootstrap 3 --jobs 1 --out result.json",
-        "fit shown/truth.edges shown/survey.csv --out model",
+        "fit shown/truth.edges.csv shown/survey.csv --out model",
         "pack shown/survey.csv --out packed.mnpack",
     ):
         code, _ = whole_run(words, inputs)
         assert code == 0, f"{words}: {code}\n{Path(f'{inputs}.log').read_text()}"
-    for name in ("survey.csv", "truth.edges"):
+    for name in ("survey.csv", "truth.edges.csv"):
         shutil.copy(inputs / "shown" / name, inputs / name)
     gaps = (inputs / "survey.csv").read_text(encoding="utf-8").replace("yes", "", 1)
     (inputs / "gaps.csv").write_text(gaps, encoding="utf-8")

@@ -56,7 +56,6 @@ WITH_EXTRAS = [
     ("files", "mn.read('table.xlsx')"),
     ("files", "mn.read('table.sav')"),
     ("files", "command('learn', 'table.xlsx')"),
-    ("dot", "mn.read_graph('graph.dot')"),
     ("inference", "mn.fit_parameters(mn.learn(columns), columns).to_pyagrum()"),
     ("dask", "importlib.import_module('mnlearn.parallel').cluster(workers=1).__enter__()"),
     ("dask", "command('learn', 'table.csv', '--workers', '2')"),
@@ -112,7 +111,6 @@ def _outcomes(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("small")
     (folder / "table.csv").write_text("a,b,c\n" + "0,0,0\n1,1,0\n1,1,1\n0,1,1\n" * 20, encoding="utf-8")
     (folder / "numbers.csv").write_text("a,b\n" + "0.5,1.25\n2.5,0.75\n1.5,1.5\n" * 20, encoding="utf-8")
-    (folder / "graph.dot").write_text("graph { a -- { b c } [color=red] }\n", encoding="utf-8")
     (folder / "coin.bif").write_text(
         "network n { } variable c { type discrete [2] { h, t }; } probability ( c ) { table 0.5, 0.5; }"
     )

@@ -22,7 +22,7 @@ WITHOUT_EXTRAS = """
 import sys
 from importlib.machinery import PathFinder
 
-EXTRAS = {"matplotlib", "bokeh", "jinja2", "pandas", "polars", "dask", "distributed", "pyagrum", "pydot"}
+EXTRAS = {"matplotlib", "bokeh", "jinja2", "pandas", "polars", "dask", "distributed", "pyagrum"}
 
 class Installed(PathFinder):
     @classmethod

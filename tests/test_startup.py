@@ -12,7 +12,7 @@ import pytest
 import mnlearn
 
 HEAVY = (
-    *("pyarrow", "pandas", "polars", "narwhals", "networkx", "pydot", "matplotlib", "sklearn", "scipy.special"),
+    *("pyarrow", "pandas", "polars", "narwhals", "networkx", "matplotlib", "sklearn", "scipy.special"),
     *("bokeh", "jinja2", "dask", "distributed", "pyagrum", "joblib", "threadpoolctl", "typer", "rich"),
 )
 
@@ -80,7 +80,7 @@ NOT_TO_LEARN = (
     *("pandas", "polars", "narwhals", "networkx", "matplotlib", "sklearn", "joblib", "scipy", "bokeh", "jinja2"),
     *("asyncio", "multiprocessing", "concurrent.futures", "pydantic", "pyarrow.compute", "pyarrow.parquet"),
     *("numpy.ma", "numpy.random"),
-    *("dask", "distributed", "pydot", "pyagrum", "python_calamine", "pyreadstat", "threadpoolctl"),
+    *("dask", "distributed", "pyagrum", "python_calamine", "pyreadstat", "threadpoolctl"),
     *("mnlearn.simulate", "mnlearn.model", "mnlearn.evaluation.metrics", "mnlearn.visual"),
     *("mnlearn.cli.report", "mnlearn_papers", "importlib.metadata"),
 )

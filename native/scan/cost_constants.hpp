@@ -1,6 +1,6 @@
-// What the parts of counting take: nanoseconds of one core, for each code path. docs/engine.md says what each part is,
-// papers/benchmarks/plan_fit.py measures them all. Only their ratios matter, and those carry over to other processors well
-// enough: papers/benchmarks/plan.py shows how good the choices made with them are.
+// What the parts of counting take: nanoseconds of one core, for each code path. cost_model.cpp says how often each is
+// paid, papers/benchmarks/plan_fit.py measures them all. Only their ratios matter, and those carry over to other
+// processors well enough: papers/benchmarks/plan.py shows how good the choices made with them are.
 #pragma once
 
 namespace mnlearn {

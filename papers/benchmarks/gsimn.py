@@ -24,12 +24,13 @@ from numpy.typing import NDArray
 from mnlearn.algorithms.gsimn import GSIMN
 from mnlearn.algorithms.gsmn import GSMN, RULES_OF_ALGORITHM_3, GSMNStar
 from mnlearn.data.dataset import Dataset
-from mnlearn.graphs import Graph, random_graph, read_graph
+from mnlearn.graphs import Graph, random_graph
 from mnlearn.independence import ChiSquare, SeparationOracle
 from mnlearn.independence.base import log_chi2_sf
 from mnlearn.protocols import IndependenceTest, Indices, Question, Result, VarSet, Verdict, Verdicts
 from mnlearn.statistics import Counts
 from mnlearn.statistics.kernels import DofRule
+from mnlearn_papers.experiment import read_pairs
 
 T = TypeVar("T")
 Codes = NDArray[np.uint8]
@@ -235,7 +236,7 @@ def main() -> None:
     parser.add_argument("--log-odds", type=float, default=1.0)
     parser.add_argument("--dof", default="observed", choices=["adjusted", "observed", "all"])
     options = parser.parse_args()
-    truth = read_graph(options.graph).graph if options.graph else random_graph(75, options.degree, seed=1)
+    truth = read_pairs(options.graph) if options.graph else random_graph(75, options.degree, seed=1)
     n_rows = options.rows or (1_000 if options.graph else 20_000)
     codes = sample(truth, n_rows, options.log_odds, seed=1)
     counts = Counts(Dataset.from_codes(list(codes), cards=[2] * len(codes)), n_jobs=1)

@@ -20,12 +20,13 @@ import numpy as np
 
 from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.data import Dataset
-from mnlearn.graphs import Graph, random_graph, read_graph
+from mnlearn.graphs import Graph, random_graph
 from mnlearn.independence import BayesianTest
 from mnlearn.protocols import FloatArray, Indices, Kernel, Result, SearchableScore, VarSet
 from mnlearn.scores import BJPScore, IBScore
 from mnlearn.simulate import GibbsPlan, PairwiseNetwork, sample
 from mnlearn.statistics import Counts, kernels
+from mnlearn_papers.experiment import read_pairs
 from mnlearn_papers.speed import ibmap_proxy
 
 SCORES: dict[str, Callable[[BayesianTest], SearchableScore]] = {"IB": IBScore, "BJP": BJPScore}
@@ -99,14 +100,14 @@ def measure(graph: Graph, data: Dataset) -> None:
 def main() -> None:
     """Measure both sizes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--graph", help="a graph file, such as eris1176")
+    parser.add_argument("--graph", help="a file of pairs, such as eris1176.edges")
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--log-odds", type=float, default=2.0)
     parser.add_argument("--degree", type=float, default=4.0)
     asked = parser.parse_args()
     graphs = [random_graph(128, asked.degree, seed=1)]
     if asked.graph:
-        graphs.append(read_graph(asked.graph).graph)
+        graphs.append(read_pairs(asked.graph))
     for graph in graphs:
         measure(graph, drawn(graph, asked.rows, asked.log_odds))
         proxy = ibmap_proxy(n=graph.n_variables, n_rows=asked.rows)

@@ -26,12 +26,13 @@ from mnlearn.algorithms.hillclimb import HillClimb
 from mnlearn.algorithms.ibmap import IBMAPHC
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.evaluation.metrics import compare_edges
-from mnlearn.graphs import Graph, barabasi_albert, hubs, random_graph, read_graph
+from mnlearn.graphs import Graph, barabasi_albert, hubs, random_graph
 from mnlearn.independence import BayesianTest
 from mnlearn.protocols import Result, SearchableScore
 from mnlearn.scores import MPL, BJPScore, IBScore
 from mnlearn.simulate import GibbsPlan, sample, uniform_factors
 from mnlearn.statistics import Counts
+from mnlearn_papers.experiment import read_pairs
 
 SCORES: dict[str, Callable[[Counts], SearchableScore]] = {
     "IB": lambda counts: IBScore(BayesianTest(counts)),
@@ -83,7 +84,7 @@ def networks(directory: str | None) -> Iterator[tuple[str, Graph]]:
     drawn |= {f"Barabasi-Albert tree {n}": barabasi_albert(n, 1, 1) for n in (16, 32, 64, 128)}
     yield from drawn.items()
     for name in REAL if directory else ():
-        yield name, read_graph(Path(directory or "") / f"{name}.edges").graph
+        yield name, read_pairs(Path(directory or "") / f"{name}.edges")
 
 
 def structures(repeats: int, rows: Iterable[int], directory: str | None) -> None:
@@ -120,7 +121,7 @@ def main() -> None:
     parser.add_argument("what", choices=("optimum", "structures"))
     parser.add_argument("--repeats", type=int)
     parser.add_argument("--rows", type=int, nargs="+", default=[250, 1000, 4000])
-    parser.add_argument("--graphs", help="a directory with the real networks as edge lists")
+    parser.add_argument("--graphs", help="a directory with the real networks as files of pairs")
     asked = parser.parse_args()
     if asked.what == "optimum":
         optimum(asked.repeats or 20, asked.rows)

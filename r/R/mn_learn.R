@@ -96,45 +96,27 @@ arrow_column <- function(arrow, x, name) {
   if (inherits(x, c("Date", "POSIXt"))) {
     x <- format(x)
   }
-  if (is.character(x)) {
-    return(arrow_dictionary(arrow, factor(enc2utf8(x)), FALSE)$dictionary_decode())
-  }
-  if (is.factor(x)) {
-    return(arrow_dictionary(arrow, x, is.ordered(x)))
-  }
-  gaps <- is.na(x)
-  if (is.logical(x)) {
-    return(arrow_values(arrow, arrow$bool_(), packed(x & !gaps), gaps))
-  } else if (inherits(x, "integer64")) {
+  if (inherits(x, "integer64")) {
     stop("column '", name, "' must be integer or double; got integer64. Use as.numeric().", call. = FALSE)
-  } else {
-    values <- as.vector(unclass(x))
-    whole <- is_whole(values)
-    values <- if (whole) as.integer(values) else as.double(values)
-    values[gaps] <- 0L
-    arrow_values(arrow, if (whole) arrow$int32() else arrow$float64(), writeBin(values, raw()), gaps)
   }
+  values <- if (is.factor(x)) as.integer(x) - 1L else as.vector(unclass(x))
+  if (is.character(values)) {
+    values <- enc2utf8(values)
+  } else if (is.double(values) && is_whole(values)) {
+    values <- as.integer(values)
+  }
+  type <- switch(typeof(values), character = "string", logical = "bool_", integer = "int32", "float64")
+  array <- arrow$array(as_list(values), type = arrow[[type]](), mask = as_list(is.na(values)))
+  if (!is.factor(x)) {
+    return(array)
+  }
+  labels <- arrow$array(as_list(enc2utf8(levels(x))), type = arrow$string())
+  arrow$DictionaryArray$from_arrays(array, labels, ordered = is.ordered(x))
 }
 
-# Bytes of values and their gaps as an Arrow array; arrays of NumPy would need a reticulate of the same age as NumPy.
-arrow_values <- function(arrow, type, bytes, gaps) {
-  buffer <- function(raw) arrow$py_buffer(reticulate::r_to_py(raw))
-  known <- if (any(gaps)) buffer(packed(!gaps))
-  arrow$Array$from_buffers(type, length(gaps), list(known, buffer(bytes)))
-}
-
-# Bits of logical values as bytes, the first value in the lowest bit.
-packed <- function(x) {
-  packBits(c(x, logical(-length(x) %% 8)))
-}
-
-arrow_dictionary <- function(arrow, x, ordered) {
-  gaps <- is.na(x)
-  codes <- as.integer(x) - 1L
-  codes[gaps] <- 0L
-  indices <- arrow_values(arrow, arrow$int32(), writeBin(codes, raw()), gaps)
-  labels <- arrow$array(as.list(enc2utf8(levels(x))), type = arrow$string())
-  arrow$DictionaryArray$from_arrays(indices, labels, ordered = ordered)
+# A vector that becomes a list of Python; reticulate takes a vector of one value for that value.
+as_list <- function(x) {
+  if (length(x) == 1) list(x) else x
 }
 
 # Labels as a factor if every value has a label of its own, else the values; declared missing values are missing.

@@ -59,7 +59,7 @@ def data(demo_folder: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def truth(demo_folder: Path, tmp_path: Path) -> Path:
     """Return a copy of the true graph of `mnlearn demo`."""
-    return Path(shutil.copy(demo_folder / "truth.edges", tmp_path))
+    return Path(shutil.copy(demo_folder / "truth.edges.csv", tmp_path))
 
 
 @pytest.fixture

@@ -83,7 +83,7 @@ def test_version(run: Any) -> None:
         (["test", "a.csv", "x", "y", "--alpha", "big"], "invalid value for '--alpha'"),
         (["test", "a.csv", "x", "y", "--alpha"], "--alpha"),
         (["--colour"], "--colour"),
-        (["convert", "a.edges"], "missing argument 'TARGET'"),
+        (["convert", "a.json"], "missing argument 'TARGET'"),
     ],
 )
 def test_bad_usage_is_one_line(run: Any, words: list[str], message: str) -> None:

@@ -26,7 +26,7 @@ def test_all_pairs_are_the_default(run: Any, data: Path) -> None:
     assert "candidates" not in default["settings"]
 
 
-@pytest.mark.parametrize("name", ["pairs.edges", "pairs.graphml", "pairs.json"])
+@pytest.mark.parametrize("name", ["pairs.edges.csv", "pairs.graphml", "pairs.json"])
 def test_a_graph_file_lists_the_candidates(run: Any, data: Path, truth: Path, tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     assert run("convert", truth, path).code == 0
@@ -59,7 +59,7 @@ def test_a_damaged_screen_is_refused_as_one(run: Any, data: Path, tmp_path: Path
         (["--k", "4"], "--k is for --candidates screen; got k=4 with no candidates"),
         (["--candidates", "screen", "--k", "0"], "--k must be a whole number, at least 1; got 0"),
         (["--candidates", "all", "--no-rescans"], "--no-rescans is for a screen"),
-        (["--candidates", "missing.edges"], "--candidates must be an existing file; there is no missing.edges"),
+        (["--candidates", "missing.graphml"], "--candidates must be an existing file; there is no missing.graphml"),
         (["--candidates", "missing.mns"], "--candidates must be an existing file; there is no missing.mns"),
         (["--candidates", "scren"], "--candidates must be an existing file; there is no scren"),
     ],

@@ -21,9 +21,9 @@ def test_files_hold_the_example(run: Any, tmp_path: Path) -> None:
         "learned.graphml",
         "report.html",
         "survey.csv",
-        "truth.edges",
+        "truth.edges.csv",
     ]
-    survey, data, truth = example(300, 4), read(out / "survey.csv"), read_graph(out / "truth.edges")
+    survey, data, truth = example(300, 4), read(out / "survey.csv"), read_graph(out / "truth.edges.csv")
     assert data.names == truth.names == survey.names
     assert truth.graph == survey.graph
     words = survey.columns()
@@ -100,7 +100,7 @@ def test_refusals(run: Any, tmp_path: Path) -> None:
     assert not (tmp_path / "never").exists()
 
 
-@pytest.mark.parametrize("name", ["survey.csv", "truth.edges", "learned.graphml", "report.html"])
+@pytest.mark.parametrize("name", ["survey.csv", "truth.edges.csv", "learned.graphml", "report.html"])
 def test_files_of_others_are_kept(run: Any, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("mine\n", encoding="utf-8")
     shown = run("demo", "--out", tmp_path, "--rows", 20)

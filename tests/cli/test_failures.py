@@ -22,7 +22,7 @@ SOURCE = str(Path(mnlearn.__file__).parents[1])
 ENVIRONMENT = {**os.environ, "PYTHONPATH": SOURCE}
 
 
-OUT = ["net.json", "net.graphml", "net.gml", "net.gexf", "net.cyjs", "net.dot", "net.edges", "net.edges.csv", "net.csv"]
+OUT = ["net.json", "net.graphml", "net.dot", "net.edges.csv", "net.csv"]
 
 
 @pytest.mark.parametrize("name", OUT)

@@ -44,7 +44,7 @@ def test_a_missing_method_is_noted_in_one_line(run: Any, data: Path) -> None:
     assert done.err == f"{note} gsimn with the test {test}, because alpha is for methods that use tests {size}\n"
 
 
-@pytest.mark.parametrize("name", ["net.graphml", "net.edges", "net.json"])
+@pytest.mark.parametrize("name", ["net.graphml", "net.edges.csv", "net.json"])
 def test_the_graph_is_written(run: Any, data: Path, tmp_path: Path, name: str) -> None:
     document = run("learn", data, "--out", tmp_path / name, "--json").document()
     named = read_graph(tmp_path / name)

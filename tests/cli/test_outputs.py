@@ -174,7 +174,7 @@ def test_a_directory_a_dash_and_a_device_are_no_files(run: Any, command: Command
 
 def test_data_are_not_written_over(run: Any, data: Path, truth: Path, tmp_path: Path) -> None:
     before = data.read_bytes()
-    model, mine = tmp_path / "model", tmp_path / "mine.truth.edges"
+    model, mine = tmp_path / "model", tmp_path / "mine.truth.edges.csv"
     assert run("fit", truth, data, "--out", model).code == 0
     shutil.copy(truth, mine)
     for words in (

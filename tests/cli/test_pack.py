@@ -62,7 +62,7 @@ def test_every_command_with_data_takes_a_pack(run: Any, answers: Path) -> None:
     packed, folder = answers.with_suffix(".mnpack"), answers.parent
     run("pack", answers, "-o", packed)
     one, other, *_ = read(answers).names
-    graph = folder / "g.edges"
+    graph = folder / "g.edges.csv"
     run("learn", answers, "--method", "mpl", "--out", graph)
     run("fit", graph, answers, "--out", folder / "m.json")
     for command in (

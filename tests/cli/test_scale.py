@@ -32,10 +32,10 @@ def test_workers_of_a_cluster_that_is_started_and_stopped(run: Any, packed: Path
 @pytest.mark.slow
 def test_score_and_compare_on_a_cluster(run: Any, packed: Path, tmp_path: Path) -> None:
     pytest.importorskip("distributed")
-    run("learn", packed, "--method", "mpl", "--out", tmp_path / "net.edges")
-    score = ("score", packed, tmp_path / "net.edges", "--score", "mpl", "--json")
+    run("learn", packed, "--method", "mpl", "--out", tmp_path / "net.edges.csv")
+    score = ("score", packed, tmp_path / "net.edges.csv", "--score", "mpl", "--json")
     assert run(*score, "--workers", 1).document() == run(*score).document()
-    compare = ("compare", packed, "--truth", tmp_path / "net.edges", "--methods", "mpl,gsimn,aracne,l1lr", "--json")
+    compare = ("compare", packed, "--truth", tmp_path / "net.edges.csv", "--methods", "mpl,gsimn,aracne,l1lr", "--json")
     here, there = run(*compare).document(), run(*compare, "--workers", 2).document()
     for one, other in zip(here["methods"], there["methods"], strict=True):
         if one["method"] == "aracne":

@@ -59,8 +59,8 @@ def test_bad_usage_is_one_line_and_exit_2(run: Any, files: tuple[Path, Path], wo
 
 
 def test_a_column_that_the_graph_lacks_is_named(run: Any, files: tuple[Path, Path], tmp_path: Path) -> None:
-    (tmp_path / "small.edges").write_text("stress\theadaches\n", encoding="utf-8")
-    refusal = run("score", files[0], tmp_path / "small.edges").refusal()
+    (tmp_path / "small.edges.csv").write_text("u,v\nstress,headaches\n", encoding="utf-8")
+    refusal = run("score", files[0], tmp_path / "small.edges.csv").refusal()
     assert (
         "'night_shifts' and 9 more are missing. Add them to the graph, or leave the column out (--column)." in refusal
     )

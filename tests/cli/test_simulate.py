@@ -16,7 +16,7 @@ def test_data_and_truth_are_written(run: Any, tmp_path: Path) -> None:
     out = tmp_path / "rows.csv"
     done = run("simulate", "path:n=5", "--rows", 40, "--seed", 3, "--out", out)
     assert (done.code, done.err) == (0, "")
-    truth = tmp_path / "rows.truth.edges"
+    truth = tmp_path / "rows.truth.edges.csv"
     assert done.out == (f"{out}: 40 rows of 5 variables, exact, by elimination\n{truth}: the true network, 4 edges\n")
     assert read(out).n_rows == 40
     assert read_graph(truth).graph.n_edges == 4
@@ -108,7 +108,7 @@ def test_bad_options_write_nothing(
 
 
 def test_evaluate_prints_every_measure(run: Any, tmp_path: Path) -> None:
-    learned, truth = tmp_path / "learned.graphml", tmp_path / "truth.edges"
+    learned, truth = tmp_path / "learned.graphml", tmp_path / "truth.edges.csv"
     write_graph(truth, Graph(4, [(0, 1), (0, 2), (1, 2), (2, 3)]), ["a", "b", "c", "d"])
     write_graph(learned, Graph(4, [(3, 2), (2, 0), (3, 1)]), ["d", "b", "c", "a"])  # a-c, c-d, a-b by name
     document = run("evaluate", learned, truth, "--json").document()
@@ -127,7 +127,7 @@ def test_evaluate_prints_every_measure(run: Any, tmp_path: Path) -> None:
 
 
 def test_evaluate_judges_by_held_out_data(run: Any, tmp_path: Path) -> None:
-    data, later, truth = tmp_path / "data.csv", tmp_path / "later.csv", tmp_path / "data.truth.edges"
+    data, later, truth = tmp_path / "data.csv", tmp_path / "later.csv", tmp_path / "data.truth.edges.csv"
     run("simulate", "path:n=6", "--rows", 600, "--seed", 1, "--out", data)
     run("simulate", "path:n=6", "--rows", 300, "--seed", 1, "--out", later)
     asked = ("evaluate", truth, "--data", later, "--triplets", 200, "--seed", 2)
@@ -147,8 +147,8 @@ def test_evaluate_judges_by_held_out_data(run: Any, tmp_path: Path) -> None:
 
 
 def test_evaluate_refuses_options_that_do_not_fit(run: Any, tmp_path: Path) -> None:
-    graph, data = tmp_path / "graph.edges", tmp_path / "data.csv"
-    graph.write_text("a\tb\n", encoding="utf-8")
+    graph, data = tmp_path / "graph.edges.csv", tmp_path / "data.csv"
+    graph.write_text("u,v\na,b\n", encoding="utf-8")
     data.write_text("a,c\n0,1\n1,0\n", encoding="utf-8")
     assert "TRUTH or --data must be given; got neither" in run("evaluate", graph).refusal()
     assert "--train is for held-out data; got no --data" in run("evaluate", graph, graph, "--train", data).refusal()
@@ -171,7 +171,7 @@ def test_evaluate_refuses_options_that_do_not_fit(run: Any, tmp_path: Path) -> N
 
 
 def test_evaluate_refuses_other_variables(run: Any, tmp_path: Path) -> None:
-    one, other = tmp_path / "one.edges", tmp_path / "other.edges"
+    one, other = tmp_path / "one.edges.csv", tmp_path / "other.edges.csv"
     write_graph(one, Graph(2, [(0, 1)]), ["a", "b"])
     write_graph(other, Graph(2, [(0, 1)]), ["a", "c"])
     assert (
@@ -179,11 +179,11 @@ def test_evaluate_refuses_other_variables(run: Any, tmp_path: Path) -> None:
         in run("evaluate", one, other).refusal()
     )
     assert "kind of subgraph '9C' does not exist" in run("evaluate", one, one, "--kinds", "9C").refusal()
-    assert "there is no" in run("evaluate", one, tmp_path / "none.edges").refusal()
+    assert "there is no" in run("evaluate", one, tmp_path / "none.edges.csv").refusal()
 
 
 def test_compare_runs_every_method(run: Any, tmp_path: Path) -> None:
-    out, truth = tmp_path / "rows.csv", tmp_path / "rows.truth.edges"
+    out, truth = tmp_path / "rows.csv", tmp_path / "rows.truth.edges.csv"
     run("simulate", "path:n=8", "--distribution", "odds:theta=2.5", "--rows", 3000, "--out", out)
     words = ("compare", out, "--truth", truth, "--methods", "gsmn*,mpl,exhaustive", "--alpha", 0.001)
     document = run(*words, "--json").document()
@@ -205,7 +205,7 @@ def test_compare_runs_every_method(run: Any, tmp_path: Path) -> None:
 
 
 def test_compare_counts_tests_only(run: Any, tmp_path: Path) -> None:
-    out, truth = tmp_path / "rows.csv", tmp_path / "rows.truth.edges"
+    out, truth = tmp_path / "rows.csv", tmp_path / "rows.truth.edges.csv"
     run("simulate", "path:n=4", "--distribution", "odds:theta=2.5", "--rows", 500, "--out", out)
     lines = run("compare", out, "--truth", truth, "--methods", "gsmn,l1lr").out.splitlines()
     gsmn, l1lr = (next(line.split() for line in lines if line.split()[:1] == [name]) for name in ("gsmn", "l1lr"))
@@ -213,11 +213,11 @@ def test_compare_counts_tests_only(run: Any, tmp_path: Path) -> None:
 
 
 def test_compare_refuses_before_it_learns(run: Any, tmp_path: Path) -> None:
-    out, truth = tmp_path / "rows.csv", tmp_path / "rows.truth.edges"
+    out, truth = tmp_path / "rows.csv", tmp_path / "rows.truth.edges.csv"
     run("simulate", "path:n=4", "--rows", 50, "--out", out)
     assert "method 'magic' does not exist" in run("compare", out, "--truth", truth, "--methods", "pc,magic").refusal()
     assert "named once each; got 'pc' twice" in run("compare", out, "--truth", truth, "--methods", "pc,pc").refusal()
     assert "at least one method" in run("compare", out, "--truth", truth, "--methods", ",").refusal()
-    other = tmp_path / "other.edges"
+    other = tmp_path / "other.edges.csv"
     write_graph(other, Graph(2), ["x0", "y"])
     assert "must have the same variables" in run("compare", out, "--truth", other, "--methods", "pc").refusal()

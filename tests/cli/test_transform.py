@@ -37,7 +37,7 @@ def test_learn_reports_the_scores_and_none_turns_them_off(run: Any, cubes: Path)
 def test_the_option_reaches_the_other_commands(run: Any, cubes: Path, tmp_path: Path) -> None:
     assert "normal scores of the ranks" in run("test", cubes, "a", "b").out
     assert run("test", cubes, "a", "b", "--transform", "none", "--json").document()["transform"] is None
-    graph = tmp_path / "graph.edges"
+    graph = tmp_path / "graph.edges.csv"
     run("learn", cubes, "--out", graph)
     assert ", of normal scores of the ranks" in run("score", cubes, graph, "--score", "evidence").out
     score = run("score", cubes, graph, "--score", "evidence", "--transform", "none", "--json").document()

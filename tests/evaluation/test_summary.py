@@ -20,8 +20,8 @@ def test_it_holds_what_the_single_measures_say(tmp_path: Path) -> None:
     assert (found.variables, found.learned_edges, found.true_edges) == (5, 4, 5)
     assert evaluate(path(5), cycle(5), kinds=[]).ev == {}
     names = tuple("abcde")
-    write_graph(tmp_path / "learned.edges", path(5), names)
-    assert evaluate(tmp_path / "learned.edges", NamedGraph(cycle(5), names)) == found
+    write_graph(tmp_path / "learned.json", path(5), names)
+    assert evaluate(tmp_path / "learned.json", NamedGraph(cycle(5), names)) == found
     document = found.to_dict()
     keys = {"hamming", "fp", "fn", "precision", "recall", "f1", "normalized_hamming", "ev"}
     assert keys <= set(document)

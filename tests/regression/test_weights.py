@@ -202,7 +202,7 @@ def test_a_learned_network_has_weights_in_every_table(tmp_path: Any) -> None:
     document = learned.to_dict()
     assert document["weight"] == [edge.weight for edge in learned.edge_list()]
     assert document["weight_measure"] == "log odds ratio"
-    for name in ("n.edges", "n.csv", "n.edges.csv", "n.graphml", "n.gml", "n.dot", "n.json"):
+    for name in ("n.csv", "n.edges.csv", "n.graphml", "n.json"):
         learned.save(tmp_path / name)
         numbers = mn.read_graph(tmp_path / name).attributes
         assert numbers[0, 1]["weight"] == pytest.approx(by_name["a", "b"])

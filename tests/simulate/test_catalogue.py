@@ -85,7 +85,7 @@ def test_chains_speak_for_themselves() -> None:
         ({"network": "path:n"}, r"settings of path must be written key=value, each once; got 'n' in 'path:n'"),
         ({"network": "path:n=3,n=4"}, "each once; got 'n=4'"),
         ({"network": "grid:periodic=maybe"}, "periodic of grid must be true or false; got 'maybe'"),
-        ({"network": "nowhere.edges"}, "there is no nowhere.edges"),
+        ({"network": "nowhere.json"}, "there is no nowhere.json"),
         ({"distribution": "normal"}, "distribution 'normal' does not exist"),
         ({"distribution": "odds:theta=big"}, "theta of odds must be a number; got 'big'"),
         ({"network": "alarm.bif", "distribution": "odds"}, "distribution is for graphs; 'alarm.bif' has its own"),

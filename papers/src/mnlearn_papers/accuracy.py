@@ -26,7 +26,6 @@ from mnlearn.distributions.factors import (
 )
 from mnlearn.distributions.sampling import sample
 from mnlearn.errors import check_name, whole_number
-from mnlearn.graphs.formats import read_graph
 from mnlearn.graphs.generators import (
     barabasi_albert,
     clique_chain,
@@ -47,6 +46,7 @@ from mnlearn_papers.experiment import (
     Row,
     Source,
     observed_states,
+    read_pairs,
     run_experiment,
 )
 from mnlearn_papers.structures import sixteen_node_replicas
@@ -310,4 +310,4 @@ def _from_files(data: Path) -> dict[str, Source]:
 
 
 def _read(file: str, _rng: Rng) -> Graph:
-    return read_graph(file).graph
+    return read_pairs(file)

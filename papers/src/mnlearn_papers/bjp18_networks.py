@@ -42,7 +42,6 @@ from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.data.dataset import Dataset
 from mnlearn.distributions.factors import uniform_factors
 from mnlearn.distributions.sampling import sample
-from mnlearn.graphs.formats import read_graph
 from mnlearn.graphs.generators import barabasi_albert
 from mnlearn.graphs.graph import Graph
 from mnlearn.independence.bayesian import BayesianTest
@@ -52,7 +51,7 @@ from mnlearn.scores.bjp import BJPScore
 from mnlearn.scores.ib import IBScore
 from mnlearn.scores.mpl import MPL
 from mnlearn.statistics.counts import Counts
-from mnlearn_papers.experiment import Case, Experiment, Source
+from mnlearn_papers.experiment import Case, Experiment, Source, read_pairs
 from mnlearn_papers.measured import Measured, Measurement, Trial, data_files
 from mnlearn_papers.reproduction import Key, Published, Reproduction, TableOfDistances
 
@@ -225,7 +224,7 @@ def real_networks(data: Path | None) -> Experiment:
 
 @lru_cache(maxsize=16)  # one process reads a network once
 def _graph(file: str) -> Graph:
-    return read_graph(file).graph
+    return read_pairs(file)
 
 
 def _drawn(graph: Graph, n_rows: int, rng: np.random.Generator) -> Case:

@@ -64,6 +64,14 @@ class RandomNetwork:
         return Case(sample(network, n_rows, rng).dataset(), graph)
 
 
+def read_pairs(path: str | Path) -> Graph:
+    """Read a graph from a file with the two ends of an edge on each line; lines with # are comments."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    pairs = [line.split() for line in lines if line and not line.startswith("#")]
+    position = {name: x for x, name in enumerate(dict.fromkeys(name for pair in pairs for name in pair))}
+    return Graph(len(position), [[position[name] for name in pair] for pair in pairs])
+
+
 @dataclass(frozen=True)
 class RepositoryNetwork:
     """A Bayesian network in a BIF file; the true graph is its moral graph  [MPL17, Sec. 5.2].

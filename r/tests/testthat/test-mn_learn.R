@@ -62,6 +62,7 @@ test_that("columns keep their kinds and their gaps", {
   expect_equal(values$x, list(1.5, NULL, 2, 3))
   expect_equal(values$s, list("u", "v", NULL, "NA"))
   expect_equal(values$d, list("2020-01-01", NULL, "2020-01-02", "2020-01-01"))
+  expect_equal(reticulate::py_to_r(mn_table(data[1, c("f", "w", "s")])$to_pydict()), list(f = "b", w = 1L, s = "u"))
   expect_match(text_of(table$schema), "o: dictionary<values=string, indices=int32, ordered=1>")
   read <- reticulate::import("mnlearn", convert = FALSE)$read(mn_table(survey()))
   expect_match(text_of(read$levels), "'none', 'mild', 'severe'")

@@ -49,7 +49,7 @@ def compare_command(
     the others run.
 
     Examples:
-      mnlearn compare data.csv --truth data.truth.edges --methods gsmn*,gsimn,mpl
+      mnlearn compare data.csv --truth data.truth.edges.csv --methods gsmn*,gsimn,mpl
       mnlearn compare data.csv --truth truth.graphml --methods gsimn,pc --alpha 0.01 --json
     """
     from mnlearn import learning

@@ -30,7 +30,7 @@ NO_REPORT = "A report needs the extra: pip install 'mnlearn[report]'."
 
 People = Annotated[int, option("N", "Number of people who answer.", "--rows", min=2, max=1_000_000)]
 Seed = Annotated[int, option("S", "Seed of the random numbers.", min=0)]
-_FILES = ("survey.csv", "truth.edges", "learned.graphml", "report.html")
+_FILES = ("survey.csv", "truth.edges.csv", "learned.graphml", "report.html")
 Folder = Annotated[Path, writes_into(option("DIR", "Folder for the files.", "--out"), *_FILES)]
 
 
@@ -115,10 +115,10 @@ def _check_own(out: Path, names: Sequence[str]) -> None:
 
 
 def _write(out: Path, survey: Example) -> tuple[Path, Path]:
-    """Write the answers to survey.csv and the network to truth.edges."""
+    """Write the answers to survey.csv and the network to truth.edges.csv."""
     from mnlearn.graphs.formats import write_graph
 
-    data, truth = out / "survey.csv", out / "truth.edges"
+    data, truth = out / "survey.csv", out / "truth.edges.csv"
     try:
         out.mkdir(parents=True, exist_ok=True)
         with replacing(data) as part, part.open("w", encoding="utf-8", newline="") as file:
@@ -232,5 +232,5 @@ def _commands(data: Path, truth: Path, found: Separation | None) -> list[str]:
         f"mnlearn test {table} {x} {y}",
         f"mnlearn test {table} {x} {y} --given {z}",
         f"mnlearn test {table} {x} {y} --given {z} --test bayes --json",
-        f"mnlearn convert {graph} {shlex.quote(str(truth.with_suffix('.graphml')))}",
+        f"mnlearn convert {graph} {shlex.quote(str(truth.with_name('truth.graphml')))}",
     ]

@@ -30,7 +30,7 @@ Kinds = Annotated[str | None, option("SPN,1N,2N,3C,4C", "Subgraphs for E- and V-
 Network = Annotated[str | None, reads(argument("NETWORK", "Name with settings (see --list), graph file, or BIF file."))]
 Distribution = Annotated[str | None, option("NAME", "Distribution on the graph (see --list); uniform by default.")]
 TruthOut = Annotated[
-    str | None, writes(option("FILE", "File for the true graph; .truth.edges beside the data by default."))
+    str | None, writes(option("FILE", "File for the true graph; .truth.edges.csv beside the data by default."))
 ]
 Rows = Annotated[int, option("N", "Number of rows.", "--rows", "--n-rows")]
 Seed = Annotated[int, option("S", "Seed of the random numbers.")]
@@ -50,12 +50,11 @@ def convert_command(
     store them. The extensions give the formats.
 
     Examples:
-      mnlearn convert network.edges network.graphml
+      mnlearn convert network.json network.graphml
       mnlearn convert matrix.dat network.dot --from csv
 
     Formats and their extensions:
-      edges (.edges .tsv .txt), table (.edges.csv), csv (.csv: adjacency), graphml, gml, gexf,
-      cyjs, dot (.dot .gv), json
+      table (.edges.csv), csv (.csv: adjacency), graphml, json, dot (.dot .gv: only written)
     """
     from mnlearn.graphs.formats import read_graph
 
@@ -136,8 +135,8 @@ def evaluate_command(
     the rows under a model on the graph. Variables are matched by name.
 
     Examples:
-      mnlearn evaluate learned.graphml truth.edges
-      mnlearn evaluate learned.edges truth.edges --kinds 1N,3C --json
+      mnlearn evaluate learned.graphml truth.edges.csv
+      mnlearn evaluate learned.json truth.edges.csv --kinds 1N,3C --json
       mnlearn evaluate learned.graphml --data later.csv --train survey.csv
       mnlearn evaluate learned.graphml --data later.csv --test g2 --alpha 0.01 --triplets 2000 --seed 1
     """
@@ -275,7 +274,7 @@ def simulate_command(
     sampling.check()
     method: Any = sampling.method
     out, chains = sampling.out, sampling.chain_settings()
-    target = Path(truth) if truth is not None else Path(out).with_suffix(".truth.edges")
+    target = Path(truth) if truth is not None else Path(out).with_suffix(".truth.edges.csv")
     check_outputs({"--out": [out], "--truth": [str(target)]}, {"NETWORK": [network]})  # --truth may be a default
     check_output("--truth", str(target))
     carries_numbers(target)  # raises an error for an unknown format

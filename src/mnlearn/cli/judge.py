@@ -126,7 +126,7 @@ def score_command(
 
     Examples:
       mnlearn score survey.csv network.graphml
-      mnlearn score survey.csv network.edges --score mpl --set prior_cell=1 --json
+      mnlearn score survey.csv network.edges.csv --score mpl --set prior_cell=1 --json
     """
     from mnlearn.learning import score
 

@@ -59,8 +59,7 @@ Out = Annotated[
     writes(
         option(
             "FILE",
-            "Write the network: .json (whole result), .graphml, .gml, .gexf, .cyjs, .dot, .edges, .edges.csv, "
-            ".csv (matrix).",
+            "Write the network: .json (whole result), .graphml, .dot, .edges.csv (table), .csv (matrix).",
         )
     ),
 ]

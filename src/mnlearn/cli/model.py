@@ -61,7 +61,7 @@ def fit_command(
 
     Examples:
       mnlearn fit network.graphml survey.csv --out model
-      mnlearn fit network.edges survey.csv --method canonical --set smoothing=1 --json
+      mnlearn fit network.edges.csv survey.csv --method canonical --set smoothing=1 --json
       mnlearn fit network.graphml genes.parquet --method gaussian --set ridge=0.1
       mnlearn fit network.graphml survey.csv --uai survey.uai
     """

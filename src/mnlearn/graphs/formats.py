@@ -1,23 +1,16 @@
-"""Read and write graph files: edge list, edge table, adjacency CSV, GraphML, GML, GEXF, DOT and two kinds of JSON.
+"""Read and write graph files: edge table, adjacency CSV, GraphML, JSON; write DOT.
 
 | format    | extensions            | carries                                                        |
 |-----------|-----------------------|----------------------------------------------------------------|
-| `edges`   | .edges .tsv .txt      | names without tabs, line breaks or a leading `#`, weights      |
 | `table`   | .edges.csv            | names that are not empty, numbers on edges; formulas as in csv |
 | `csv`     | .csv                  | every name, an apostrophe before one that starts a formula; weights |
 | `graphml` | .graphml              | names without control characters, numbers on edges             |
-| `gml`     | .gml                  | every name, numbers on edges                                   |
-| `gexf`    | .gexf                 | names without control characters, numbers on edges             |
-| `cyjs`    | .cyjs                 | every name, numbers on edges                                   |
-| `dot`     | .dot .gv              | every name, numbers on edges                                   |
-| `json`    | .json                 | every name, numbers on edges; schema in `markup_formats`       |
+| `dot`     | .dot .gv              | every name, numbers on edges; written, not read                |
+| `json`    | .json                 | every name, numbers on edges; schema in `markup`               |
 
 All of them keep isolated variables and the order of the variables. A file is UTF-8. What is not a simple undirected
 graph (directions, self loops, repeated edges or names) raises an error and is never repaired silently.
-A matrix has at most 10,000 variables. Files that this library wrote are read at 100,000 edges a second or more; DOT of
-other programs is parsed at some 500.
-
-Plain text formats: the edge list, the adjacency CSV and the edge table.
+A matrix has at most 10,000 variables.
 """
 
 from __future__ import annotations
@@ -26,25 +19,15 @@ import csv
 import io
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from mnlearn.errors import FileError, InputError, check_listed, check_mapping, check_name, check_path, read_bytes
 from mnlearn.files import replacing
 from mnlearn.graphs.graph import Graph, check_graph
-from mnlearn.graphs.markup import (
-    parse_dot,
-    parse_gml,
-    parse_graphml,
-    parse_json,
-    render_dot,
-    render_gml,
-    render_graphml,
-    render_json,
-)
-from mnlearn.graphs.named import Attributes, EdgeLists, GraphBuilder, NamedGraph, parser_errors
-from mnlearn.graphs.programs import parse_cytoscape, parse_gexf, render_cytoscape, render_gexf
+from mnlearn.graphs.markup import parse_graphml, parse_json, render_dot, render_graphml, render_json
+from mnlearn.graphs.named import Attributes, GraphBuilder, NamedGraph, parser_errors
 
 # A spreadsheet would run a cell that starts with one of these as a formula; an apostrophe in front prevents it.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -53,81 +36,7 @@ _MOST_IN_MATRIX = 10_000  # variables: a matrix of ones and zeros takes 200 MB
 _LEAST = 1e-300  # the number of an edge without a weight, or of weight 0, in a matrix of weights
 
 
-def parse_edge_list(text: str) -> NamedGraph:
-    """Parse one edge a line: two names and perhaps a weight, separated by tabs; a lone name is a variable.
-
-    `#` starts a comment line. A file without any tab may separate its fields by spaces instead. Variables come in order
-    of first appearance.
-    """
-    lines = [(number, line.removesuffix("\r")) for number, line in enumerate(text.split("\n"), start=1)]
-    lines = [(number, line) for number, line in lines if not line.startswith("#") and (line.strip() or "\t" in line)]
-    tabbed = any("\t" in line for _, line in lines)
-    builder = GraphBuilder()
-    for number, line in lines:
-        fields = line.split("\t") if tabbed else line.split()
-        weight = _weight(fields)
-        names = _names_of_line(number, fields if weight is None else fields[:2])
-        for name in names:
-            builder.add(name)
-        if len(names) == 2:
-            _join(builder, f"line {number}", names[0], names[1], None if weight is None else {"weight": weight})
-    return builder.finish()
-
-
-def _weight(fields: list[str]) -> float | None:
-    """Return the third field if it is a finite number."""
-    try:
-        weight = float(fields[2]) if len(fields) == 3 else math.nan
-    except ValueError:
-        return None
-    return weight if math.isfinite(weight) else None
-
-
-def _names_of_line(number: int, fields: list[str]) -> list[str]:
-    """Return one or two names; a tab after a lone name means that its spaces belong to it."""
-    names = fields[:1] if len(fields) == 2 and not fields[1] else fields
-    if len(names) > 2:
-        raise FileError(
-            f"line {number} must hold one or two names, and after two a weight; got {len(names)} fields. Keep the two "
-            "ends of the edge and its weight only."
-        )
-    if not all(names):
-        raise FileError(f"line {number} must hold names that are not empty; got {fields}.")
-    return names
-
-
-def _join(builder: GraphBuilder, place: str, a: str, b: str, numbers: Mapping[str, float] | None = None) -> None:
-    """Add an edge; an error names its line or row."""
-    try:
-        builder.join(a, b, numbers)
-    except FileError as error:
-        raise FileError(f"{place}: {error}") from None
-
-
-def render_edge_list(named: NamedGraph) -> str:
-    """Return the edges in order of their later end, so that variables first appear in their own order."""
-    _check_weights_alone(named, "an edge list")
-    for name in named.names:
-        if not name or name.startswith("#") or any(letter in name for letter in "\t\r\n"):
-            raise InputError(
-                f"names in an edge list must not be empty, start with '#' or contain a tab or a line break; got "
-                f"{name!r}. Rename it, or write GraphML or JSON."
-            )
-    return "".join(f"{line}\n" for line in _edge_lines(named))
-
-
-def _edge_lines(named: NamedGraph) -> Iterator[str]:
-    """Yield two names and perhaps a weight, separated by tabs, or a lone name, with a tab if it has spaces."""
-    for ends in edges_in_order(named.graph):
-        if len(ends) == 2:
-            weight = named.attributes.get((min(ends), max(ends)), {}).get("weight")
-            yield f"{named.names[ends[0]]}\t{named.names[ends[1]]}" + ("" if weight is None else f"\t{weight!r}")
-        else:
-            name = named.names[ends[0]]
-            yield name + ("" if name.split() == [name] else "\t")
-
-
-def edges_in_order(graph: Graph) -> Iterator[tuple[int, ...]]:
+def _edges_in_order(graph: Graph) -> Iterator[tuple[int, ...]]:
     """Yield edges and lone variables in an order in which the variables first appear in their own.
 
     Each variable is introduced by an edge to an earlier one, by the edge to the next one, or alone.
@@ -248,7 +157,7 @@ def _check_weights_alone(named: NamedGraph, title: str) -> None:
         if other is not None:
             raise InputError(
                 f"attributes must be finite weights for {title}, which can carry nothing else; got {other!r}. Write "
-                "JSON, GraphML, GML, DOT or an edge table instead."
+                "JSON, GraphML, DOT or an edge table instead."
             )
 
 
@@ -274,10 +183,8 @@ def parse_edge_table(text: str) -> NamedGraph:
 
     Variables come in order of first appearance. Cells that are not numbers are left out.
     """
-    plain = _plain_edge_table(text) if is_edge_table(text) else None
-    if plain is not None:
-        return plain
-    header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if any(row)]
+    rows = (row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if any(row))
+    header = next(rows)
     if not is_edge_table(text):
         raise FileError(f"the first two headings must be u and v; got {', '.join(header[:2]) or 'none'}.")
     builder = GraphBuilder()
@@ -288,25 +195,11 @@ def parse_edge_table(text: str) -> NamedGraph:
         for name in ends:
             builder.add(name)
         if len(ends) == 2:
-            _join(builder, f"row {number}", ends[0], ends[1], _numbers(header, row))
+            try:
+                builder.join(ends[0], ends[1], _numbers(header, row))
+            except FileError as error:
+                raise FileError(f"row {number}: {error}") from None
     return builder.finish()
-
-
-def _plain_edge_table(text: str) -> NamedGraph | None:
-    """Return the graph of a table without a fault; None for any other."""
-    rows = (row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if any(row))
-    header = next(rows)
-    position: dict[str, int] = {}
-    found = EdgeLists()
-    for row in rows:
-        if len(row) != len(header):
-            return None
-        ends = [position.setdefault(as_name(cell), len(position)) for cell in row[:2] if cell]
-        if len(ends) == 2:
-            found.add(*ends)
-            for heading, value in _numbers(header, row).items():
-                found.number(heading, value)
-    return found.graph(position)
 
 
 def _numbers(header: list[str], row: list[str]) -> dict[str, float]:
@@ -331,7 +224,7 @@ def render_edge_table(named: NamedGraph) -> str:
 def _rows(named: NamedGraph, keys: list[str]) -> Iterator[list[str]]:
     """Yield one row for each edge, and for each variable without edges."""
     names = [as_cell(name) for name in named.names]
-    for ends in edges_in_order(named.graph):
+    for ends in _edges_in_order(named.graph):
         if len(ends) == 1:
             yield [names[ends[0]], "", *[""] * len(keys)]
             continue
@@ -352,23 +245,20 @@ class _Format(NamedTuple):
 
     title: str
     extensions: tuple[str, ...]
-    parse: Callable[[str], NamedGraph]
+    parse: Callable[[str], NamedGraph] | None  # None: the format is only written
     render: Callable[[NamedGraph], str]
     carries_numbers: bool = True
 
 
 _FORMATS = {
-    "edges": _Format("an edge list", (".edges", ".tsv", ".txt"), parse_edge_list, render_edge_list, False),
     "table": _Format("an edge table", (".edges.csv",), parse_edge_table, render_edge_table),
     "csv": _Format("a CSV of edges or of an adjacency matrix", (".csv",), parse_csv, render_adjacency, False),
     "graphml": _Format("GraphML", (".graphml",), parse_graphml, render_graphml),
-    "gml": _Format("GML", (".gml",), parse_gml, render_gml),
-    "gexf": _Format("GEXF", (".gexf",), parse_gexf, render_gexf),
-    "cyjs": _Format("Cytoscape JSON", (".cyjs",), parse_cytoscape, render_cytoscape),
-    "dot": _Format("DOT", (".dot", ".gv"), parse_dot, render_dot),
+    "dot": _Format("DOT", (".dot", ".gv"), None, render_dot),
     "json": _Format("JSON", (".json",), parse_json, render_json),
 }
 FORMATS: tuple[str, ...] = tuple(_FORMATS)
+_OTHERS = "Gephi, Cytoscape, igraph and yEd read and write GraphML."
 
 
 def read_graph(path: str | os.PathLike[str], format: str | None = None) -> NamedGraph:
@@ -379,7 +269,7 @@ def read_graph(path: str | os.PathLike[str], format: str | None = None) -> Named
     path
         The file; its extension determines the format.
     format
-        One of `FORMATS`; overrides the extension.
+        One of `FORMATS` but ``"dot"``; overrides the extension.
 
     Returns
     -------
@@ -394,13 +284,17 @@ def read_graph(path: str | os.PathLike[str], format: str | None = None) -> Named
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "chain.edges"
-    >>> _ = path.write_text("sleep\\tmood\\nmood\\twork\\nage\\n")
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "chain.edges.csv"
+    >>> _ = path.write_text("u,v\\nsleep,mood\\nmood,work\\nage,\\n")
     >>> named = read_graph(path)
     >>> named.names, named.graph.edges
     (('sleep', 'mood', 'work', 'age'), ((0, 1), (1, 2)))
     """
     chosen = _chosen(path, format)
+    if chosen.parse is None:
+        raise FileError(
+            f"{os.fspath(path)!r} cannot be read: {chosen.title} is only written. Read GraphML, JSON or a CSV of edges."
+        )
     text = read_whole(path)
     try:
         with parser_errors():
@@ -430,7 +324,7 @@ def write_graph(
     format
         One of `FORMATS`; overrides the extension.
     attributes
-        Numbers on edges, by (u, v) with u < v. The edge list and the adjacency CSV carry ``weight`` alone.
+        Numbers on edges, by (u, v) with u < v. The adjacency CSV carries ``weight`` alone.
 
     Raises
     ------
@@ -469,8 +363,8 @@ def _chosen(path: str | os.PathLike[str], format: str | None) -> _Format:
     known = _by_extension(path)
     if known is None:
         raise FileError(
-            f"path must end in a known extension ({_extensions()}); got {os.fspath(path)!r}. Rename it, or pass "
-            f"format= with one of {', '.join(FORMATS)}."
+            f"path must end in a known extension ({_extensions()}); got {os.fspath(path)!r}. {_OTHERS} Rename the "
+            f"file, or pass format= with one of {', '.join(FORMATS)}."
         )
     return known
 
@@ -480,7 +374,8 @@ def check_extension(path: str | os.PathLike[str], argument: str) -> None:
     check_path(argument, path)
     if _by_extension(path) is None:
         raise FileError(
-            f"{argument} must end in a known extension ({_extensions()}); got {os.fspath(path)!r}. Choose one of them."
+            f"{argument} must end in a known extension ({_extensions()}); got {os.fspath(path)!r}. Choose one of them. "
+            f"{_OTHERS}"
         )
 
 
@@ -502,7 +397,7 @@ def read_whole(path: str | os.PathLike[str]) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileError(f"{shown} must be UTF-8 text; byte {error.start} is not. Save it as UTF-8.") from error
-    if not text.strip(" \r\n"):  # a tab belongs to an edge list
+    if not text.strip():
         raise FileError(f"{shown} must hold a graph; got an empty file.")
     return text
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, TypeAlias, TypeGuard
 
-import numpy as np
-
 from mnlearn.errors import FileError, InputError, MnlearnError, check_mapping
 from mnlearn.graphs.graph import Edge, Graph, check_graph
 
 Attributes: TypeAlias = Mapping[Edge, Mapping[str, float]]  # per edge: numbers by name
-_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # names that GML allows; the other formats allow more
-# These have another meaning in GML, GraphML or DOT.
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # names that no format has to quote
+# These have another meaning in GraphML or DOT.
 _TAKEN = frozenset(("digraph", "edge", "graph", "id", "key", "label", "node", "source", "strict", "subgraph", "target"))
 
 
@@ -95,65 +92,13 @@ class EdgeNumbers(Mapping[Edge, Mapping[str, float]]):
         return f"EdgeNumbers({len(self)} edges, {', '.join(self.columns) or 'no numbers'})"
 
 
-def graph_of_ends(
-    names: tuple[str, ...], left: Sequence[int], right: Sequence[int], columns: Mapping[str, Mapping[int, float]]
-) -> NamedGraph | None:
-    """Return the graph whose edges join the variables at these positions; None if it is not a simple graph.
-
-    The numbers in the columns are by the place of the edge in the two lists; those that files ignore are left out.
-    """
-    pairs = np.sort(np.stack([np.asarray(left, dtype=np.int64), np.asarray(right, dtype=np.int64)], axis=1), axis=1)
-    keys = np.sort(pairs[:, 0] * np.int64(len(names)) + pairs[:, 1])
-    if not names or (keys[1:] == keys[:-1]).any() or (pairs[:, 0] == pairs[:, 1]).any() or len(set(names)) < len(names):
-        return None
-    graph = Graph(len(names), pairs)
-    ends: list[Edge] = [(u, v) for u, v in pairs.tolist()]
-    kept = {key: {ends[k]: x for k, x in column.items()} for key, column in columns.items() if _is_number(0.0, key)}
-    return NamedGraph(graph, names, EdgeNumbers(graph.edges, kept) if any(kept.values()) else {})
-
-
-class EdgeLists:
-    """Edges of a file as they are read: positions of their ends, and numbers in columns by the place of the edge.
-
-    A million edges take 100 MB, a third of those of a `GraphBuilder`, which names the fault of a file.
-    """
-
-    def __init__(self) -> None:
-        self._left, self._right = array("q"), array("q")
-        self._columns: dict[str, dict[int, float]] = {}
-
-    def add(self, u: int, v: int) -> None:
-        """Add an edge between the variables at two positions."""
-        self._left.append(u)
-        self._right.append(v)
-
-    def number(self, key: str, value: float) -> None:
-        """Add a number of the last edge."""
-        self._columns.setdefault(key, {})[len(self._left) - 1] = value
-
-    def graph(self, names: Iterable[str]) -> NamedGraph | None:
-        """Return the graph over variables of these names; None if it is not a simple graph."""
-        return graph_of_ends(tuple(names), self._left, self._right, self._columns)
-
-    def checked(self, names: Sequence[str]) -> NamedGraph:
-        """Return the graph over variables of these names; raise FileError that names the fault if there is one."""
-        found = self.graph(names)
-        if found is not None:
-            return found
-        builder = GraphBuilder()
-        for name in names:
-            builder.declare(name)
-        for u, v in zip(self._left, self._right, strict=True):
-            builder.join(names[u], names[v])
-        return builder.finish()
-
-
 class GraphBuilder:
     """Collects variables and edges from a parser; raises FileError unless they form a simple undirected graph."""
 
     def __init__(self) -> None:
         self._position: dict[str, int] = {}
-        self._numbers: dict[Edge, Mapping[str, float]] = {}
+        self._edges: dict[Edge, Edge] = {}
+        self._columns: dict[str, dict[Edge, float]] = {}
 
     def declare(self, name: str) -> None:
         """Add a variable, for formats that list each of them once."""
@@ -167,22 +112,26 @@ class GraphBuilder:
 
     def join(self, a: str, b: str, numbers: Mapping[str, object] | None = None) -> None:
         """Add an edge between two known variables; of its attributes, numbers are kept."""
-        for name in (a, b):
-            if name not in self._position:
-                raise FileError(f"an edge must join declared variables; got {name!r}, which is not declared.")
-        if a == b:
+        try:
+            u, v = self._position[a], self._position[b]
+        except KeyError as error:
+            raise FileError(f"an edge must join declared variables; got {error}, which is not declared.") from None
+        if u == v:
             raise FileError(f"an edge must join two different variables; got {a!r} twice. Remove the self loop.")
-        u, v = sorted((self._position[a], self._position[b]))
-        if (u, v) in self._numbers:
+        edge = (u, v) if u < v else (v, u)
+        if self._edges.setdefault(edge, edge) is not edge:
             raise FileError(f"an edge must be given once; got {a!r} - {b!r} twice. Remove one of the two.")
-        self._numbers[u, v] = {k: float(value) for k, value in (numbers or {}).items() if _is_number(value, k)}
+        for key, value in (numbers or {}).items():
+            if _is_number(value, key):
+                self._columns.setdefault(key, {})[edge] = float(value)
 
     def finish(self) -> NamedGraph:
         """Return the graph of all variables and edges."""
         if not self._position:
             raise FileError("a graph must have at least one variable; got none.")
-        graph = Graph(len(self._position), self._numbers)
-        return NamedGraph(graph, tuple(self._position), {edge: n for edge, n in self._numbers.items() if n})
+        graph = Graph(len(self._position), self._edges)
+        attributes = EdgeNumbers(graph.edges, self._columns) if self._columns else {}
+        return NamedGraph(graph, tuple(self._position), attributes)
 
 
 @contextmanager

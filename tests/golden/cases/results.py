@@ -61,7 +61,7 @@ def saved(method: str, extension: str) -> object:
     return {"file": document, "graph": read.graph, "names": read.names}
 
 
-for _extension in ("json", "graphml", "gml", "dot", "csv", "edges"):
+for _extension in ("json", "graphml", "csv"):
     case(f"file {_extension} sep", "sep", _extension)(saved)
 for _method in ("pc", "mpl", "mbs"):
     case(f"file json {_method}", _method, "json")(saved)
@@ -138,8 +138,9 @@ def fields_of_files(found: mn.Learned) -> dict[str, object]:
         for name in FORMATS:
             path = Path(folder) / f"network.{name}"
             found.save(path, format=name)
-            first = next(iter(mn.read_graph(path, name).attributes.values()), {})
-            held_of_edges[name] = sorted(first)
+            if name != "dot":
+                first = next(iter(mn.read_graph(path, name).attributes.values()), {})
+                held_of_edges[name] = sorted(first)
         document = json.loads((Path(folder) / "network.json").read_text(encoding="utf-8"))
     return {"edges": held_of_edges, "document": sorted(document), "result": sorted(document["result"])}
 
