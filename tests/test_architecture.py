@@ -14,7 +14,7 @@ SOURCE = ROOT / "src" / "mnlearn"
 # From the bottom to the top: a module imports its own package and packages before it. Modules at the top level are
 # packages of their own.
 ORDER = (
-    *("errors", "_lazy", "numbers", "files", "run", "checkpoint", "parallel"),
+    *("errors", "_lazy", "numbers", "files", "run", "checkpoint", "processes", "foreign", "parallel"),
     *("graphs", "protocols", "evaluation", "data", "statistics", "regression", "independence", "scores", "algorithms"),
     *(
         "distributions",

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -214,6 +215,38 @@ def test_file_that_crashes_its_reader(tmp_path: Path) -> None:
     (tmp_path / "a.sav").write_bytes(zlib.decompress(b85decode(CRASHES)))
     with pytest.raises(FileError, match=r"must be an SPSS file that is intact; .* is damaged"):
         read(tmp_path / "a.sav")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the memory of a process")
+def test_a_cell_far_from_the_table(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", {"One": [*ROWS, [None]]})
+    book = openpyxl.load_workbook(path)
+    book["One"]["XFD1048576"] = 1
+    book.save(path)
+    with pytest.raises(FileError, match=r"a\.xlsx is not: it needs more than 2 GiB\. Delete what is far"):
+        read(path)
+
+
+@pytest.mark.parametrize("reference", [b"ZZZZZZ4294967295", b"A99999999999999999999", b"4"])
+def test_references_of_cells_that_are_none(reference: bytes, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    sound = workbook(tmp_path / "a.xlsx", {"One": ROWS})
+    with ZipFile(sound) as parts, ZipFile(tmp_path / "bad.xlsx", "w") as bad:
+        for part in parts.namelist():
+            bad.writestr(part, parts.read(part).replace(b'r="B3"', b'r="' + reference + b'"'))
+    with pytest.raises(
+        FileError, match=r"path must be an Excel workbook (that is intact|of a size that its table needs)"
+    ):
+        read(tmp_path / "bad.xlsx")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_archives_that_claim_to_be_huge(sound: dict[str, Path], tmp_path: Path) -> None:
+    content = bytearray(sound["xlsx"].read_bytes())
+    entry = content.index(b"PK\x01\x02")
+    content[entry + 24 : entry + 28] = b"\xf0\xff\xff\xff"  # the size of its first part
+    (tmp_path / "bad.xlsx").write_bytes(content)
+    with pytest.raises(FileError, match="its parts claim to be 4,29"):
+        read(tmp_path / "bad.xlsx")
 
 
 def test_workbook_with_a_password(tmp_path: Path) -> None:

@@ -6,16 +6,16 @@ are all whole become integers, as in a text file: Excel and SPSS store every num
 
 from __future__ import annotations
 
+import json
 import logging
-import subprocess
-import sys
-import zipfile
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
+from zipfile import ZipFile
 
 import numpy as np
 import pyarrow as pa
@@ -25,10 +25,16 @@ from mnlearn.data.dataset import PROGRAM_FILES
 from mnlearn.data.frames import load_columns, load_memory
 from mnlearn.data.options import NUMERIC, TableOptions
 from mnlearn.errors import FileError, MnlearnError, check_file, require, unknown_name, unreadable
+from mnlearn.foreign import unmarked
+from mnlearn.processes import LimitError, run_child
 
 _log = logging.getLogger("mnlearn.data")
 
 _PROTECTED = bytes.fromhex("d0cf11e0a1b11ae1")  # start of an encrypted .xlsx, and of a workbook of before 2007
+
+_LEAST_SECONDS, _BYTES_PER_SECOND = 60.0, 2**18  # far slower than any of the readers
+_LEAST_MEMORY, _OF_A_CELL, _OF_PACKED = 2**31, 40, 10_000  # per byte of a workbook's parts, and of other files
+_MOST_PACKED = 1100  # bytes that one byte of a ZIP archive can hold: 1032
 
 
 class ProgramTable(NamedTuple):
@@ -73,12 +79,44 @@ def _intact(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise unreadable("path", path, error) from error
+    except LimitError as error:
+        raise FileError(
+            f"path must be {PROGRAM_FILES[path.suffix.lower()]} of a size that its table needs; {path} is not: "
+            f"{error}. Delete what is far from the table, such as a single cell, or save the table as CSV."
+        ) from error
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FileError(
             f"path must be {PROGRAM_FILES[path.suffix.lower()]} that is intact; {path} is damaged, cut short or of "
             f"another format ({reason}). Save it again from the program that wrote it."
         ) from error
+
+
+def _check_installed(module: str) -> None:
+    """Raise MissingDependencyError without the library, which another process imports."""
+    if find_spec(module) is None:
+        require(module, "files")
+
+
+def _read_apart(reader: str, path: Path, *args: str) -> Any:
+    """Return what a reader of `mnlearn.foreign` finds, in a process of its own: a crafted file may crash it."""
+    with _intact(path):
+        size = _unpacked(path)
+        seconds = _LEAST_SECONDS + size / _BYTES_PER_SECOND
+        memory = _LEAST_MEMORY + size * (_OF_A_CELL if path.suffix.lower() == ".xlsx" else _OF_PACKED)
+        answer = run_child(f"mnlearn.foreign:{reader}", str(path), *args, seconds=seconds, memory=memory)
+        return json.loads(answer, object_hook=unmarked)
+
+
+def _unpacked(path: Path) -> int:
+    """Return the size of a file, or that of the parts of a workbook, as their directory gives them."""
+    if path.suffix.lower() != ".xlsx":
+        return path.stat().st_size
+    with ZipFile(path) as packed:
+        sizes = [part.file_size for part in packed.infolist()]
+    if sum(sizes) > _MOST_PACKED * path.stat().st_size:
+        raise ValueError(f"its parts claim to be {sum(sizes):,} bytes large")
+    return sum(sizes)
 
 
 def whole(values: Any) -> Any:
@@ -116,21 +154,15 @@ def _is_gone(value: Any) -> bool:
 
 def _read_workbook(path: Path, options: TableOptions) -> ProgramTable:
     """Read one sheet: its first row that is not empty names the columns."""
-    calamine = require("python_calamine", "files")
+    _check_installed("python_calamine")
     with path.open("rb") as file:
         if file.read(len(_PROTECTED)) == _PROTECTED:
             raise FileError(
                 f"path must be an Excel workbook without a password; {path} is encrypted, or a workbook of before "
                 "2007. Save it again as .xlsx without a password."
             )
-    with _intact(path):
-        with zipfile.ZipFile(path) as packed:  # calamine does not compare checksums
-            damaged = packed.testzip()
-        if damaged is not None:
-            raise FileError(f"path must be an intact Excel workbook; {path} is damaged in {damaged}. Save it again.")
-        workbook = calamine.CalamineWorkbook.from_path(str(path))
-        name = _chosen_sheet(path, workbook.sheets_metadata, options.sheet)
-        rows = workbook.get_sheet_by_name(name).to_python()
+    name = _chosen_sheet(path, _read_apart("excel_sheets", path), options.sheet)
+    rows = _read_apart("excel_rows", path, name)
     rows = [row for row in ([_cell(cell) for cell in row] for row in rows) if any(cell is not None for cell in row)]
     if not rows:
         raise FileError(f"path must hold a table; sheet {name!r} of {path} is empty. Name another sheet (sheet=...).")
@@ -145,15 +177,14 @@ def _cell(value: Any) -> Any:
     return (value.strip() or None) if isinstance(value, str) else value
 
 
-def _chosen_sheet(path: Path, sheets: Sequence[Any], wanted: str | None) -> str:
+def _chosen_sheet(path: Path, sheets: Sequence[tuple[str, bool]], wanted: str | None) -> str:
     """Return the name of the sheet to read: the first one that is visible, if none is named."""
-    tables = [sheet for sheet in sheets if str(sheet.typ).endswith("WorkSheet")]
-    names = [str(sheet.name) for sheet in tables]
+    names = [name for name, _ in sheets]
     if wanted is not None:
         if wanted not in names:
             raise unknown_name("sheet", wanted, names)
         return wanted
-    visible = [str(sheet.name) for sheet in tables if str(sheet.visible).endswith(".Visible")]
+    visible = [name for name, is_visible in sheets if is_visible]
     if not visible:
         raise FileError(f"path must hold a sheet with a table; {path} has none that is visible. Name it (sheet=...).")
     if len(names) > 1:
@@ -166,26 +197,23 @@ def _chosen_sheet(path: Path, sheets: Sequence[Any], wanted: str | None) -> str:
 
 def _read_labelled(reader: str, path: Path, options: TableOptions) -> ProgramTable:
     """Read a file of SPSS or Stata; values that its author declared as missing are missing."""
-    pyreadstat = require("pyreadstat", "files")
-    read = getattr(pyreadstat, reader)
-    with _intact(path):
-        _check_head(reader, path)
-        data, about = read(str(path), output_format="dict")
-        ranges = read(str(path), output_format="dict", metadataonly=True, user_missing=True)[1].missing_ranges
-    numbers = _as_numbers(options, list(data))
+    _check_installed("pyreadstat")
+    found = _read_apart("spss_or_stata", path, reader)
+    names = [column["name"] for column in found]
+    numbers = _as_numbers(options, names)
     columns: list[Any] = []
     orders: dict[int, bool] = {}
-    for name, values in data.items():
-        listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
-        labels = _labels_of_values(about.variable_value_labels.get(name, {}), ranges.get(name, ()), listed)
-        states = states_by_label(listed, labels) if labels and name not in numbers else None
-        if about.variable_measure.get(name) == "ordinal" and name not in numbers:
+    for name, column in zip(names, found, strict=True):
+        values = column["values"]
+        labels = _labels_of_values(dict(column["labels"]), column["missing"], values)
+        states = states_by_label(values, labels) if labels and name not in numbers else None
+        if column["measure"] == "ordinal" and name not in numbers:
             orders[len(columns)] = True
-            states = _in_order(listed) if states is None else states
+            states = _in_order(values) if states is None else states
         elif states is not None:  # the order of the values counts only if the column is declared ordinal
             orders[len(columns)] = False
-        columns.append([None if _is_gone(value) else value for value in listed] if states is None else states)
-    return ProgramTable(list(data), columns, orders=orders)
+        columns.append([None if _is_gone(value) else value for value in values] if states is None else states)
+    return ProgramTable(names, columns, orders=orders)
 
 
 def _in_order(values: Sequence[Any]) -> Any:
@@ -197,19 +225,6 @@ def _in_order(values: Sequence[Any]) -> Any:
     rows = pa.array([None if _is_gone(value) else place[value] for value in values], pa.int32())
     labels = whole(present)
     return pa.DictionaryArray.from_arrays(rows, labels if isinstance(labels, pa.Array) else pa.array(labels))
-
-
-def _check_head(reader: str, path: Path) -> None:
-    """Raise FileError for a damaged SPSS file that crashes pyreadstat: its head is read in another process first.
-
-    Of SPSS files with a few wrong bytes, two in a hundred end the process that reads them; none of Stata's did.
-    """
-    if reader != "read_sav":
-        return
-    code = "import sys, pyreadstat; pyreadstat.read_sav(sys.argv[1], metadataonly=True, output_format='dict')"
-    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, check=False)
-    if done.returncode not in (0, 1):  # 1: an exception, which the same call raises here
-        raise ValueError("it crashes its reader")
 
 
 def _as_numbers(options: TableOptions, names: Sequence[str]) -> Collection[str]:
