@@ -16,7 +16,7 @@ def test_a_run_is_repeated_from_its_file(run: Any, data: Path, tmp_path: Path) -
         "--method",
         "bjp",
         "--set",
-        "swaps=true",
+        "patience=2",
         "--forbidden",
         "stress,low_mood",
         "--all",
@@ -32,7 +32,7 @@ def test_a_run_is_repeated_from_its_file(run: Any, data: Path, tmp_path: Path) -
         "method": "bjp",
         "forbidden": ["stress,low_mood"],
         "prior": 0.4,
-        "set": {"swaps": True},
+        "set": {"patience": 2},
         "column": ["stress", "low_mood", "fatigue"],
         "all": True,
     }
