@@ -26,7 +26,7 @@ from mnlearn.algorithms.gsmn import GSMNStar
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, random_graph
-from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest, SeparationOracle
+from mnlearn.independence import BayesianTest, ChiSquare, GTest, SeparationOracle
 from mnlearn.protocols import Result, VarSet, Verdict
 from mnlearn.statistics import Counts
 from mnlearn.statistics.kernels import DofRule
@@ -35,6 +35,7 @@ from profiles import few
 from references import counts as reference
 from references import gsmn as reference_gsmn
 from references.gsmn import FIGURE_1, PaperExample, any_judge, asked_about, lines, visited
+from references.judges import Audited
 
 SETTINGS: list[dict[str, Any]] = [
     {},

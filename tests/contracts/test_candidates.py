@@ -24,13 +24,15 @@ from mnlearn.data import Dataset, read
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, random_graph
 from mnlearn.graphs.candidates import Candidates, every_pair, keys_of
-from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest, PartialCorrelation, SeparationOracle
+from mnlearn.independence import BayesianTest, ChiSquare, GTest, PartialCorrelation, SeparationOracle
 from mnlearn.independence.information import CountedInformation, GaussianInformation, RowInformation
 from mnlearn.protocols import Result
 from mnlearn.scores import MPL, BJPScore, ExtendedBIC, IBScore, L1Logistic
 from mnlearn.scores.lasso import EBICLasso
 from mnlearn.statistics import Counts, Moments
 from mnlearn.statistics.row_data import Rows
+
+from references.judges import Audited
 
 N, ROWS = 6, 150
 

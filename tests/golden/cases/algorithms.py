@@ -98,7 +98,7 @@ def by_hand() -> object:
         "GSMN": mn.GSMN().learn(test).graph,
         "GSMNStar": mn.GSMNStar().learn(mn.GTest(counts)).graph,
         "GSIMN": mn.GSIMN().learn(posterior).graph,
-        "HHCMN": mn.HHCMN().learn(mn.Remembered(test)).graph,
+        "HHCMN": mn.HHCMN().learn(test).graph,
         "PC": mn.PC().learn(mn.ScoreTest(counts)).graph,
         "IBMAPHC": mn.IBMAPHC().learn(mn.IBScore(posterior)).graph,
         "HillClimb": mn.HillClimb().learn(mn.BJPScore(posterior)).graph,
