@@ -7,9 +7,9 @@ if TYPE_CHECKING:
     from mnlearn.scores.entropy import Entropy, ExtendedBIC
     from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, MixedEvidence, PairwiseEvidence
     from mnlearn.scores.gaussian_evidence import GaussianEvidence
-    from mnlearn.scores.glasso import CrossValidatedPrecision, EBICPrecision
+    from mnlearn.scores.glasso import EBICPrecision
     from mnlearn.scores.ib import IBScore
-    from mnlearn.scores.lasso import CrossValidatedLasso, EBICLasso, StableLasso, TheoryLasso
+    from mnlearn.scores.lasso import EBICLasso, TheoryLasso
     from mnlearn.scores.local import BlanketPrior, Decomposed, LocallyScored
     from mnlearn.scores.logistic import L1Logistic
     from mnlearn.scores.mpl import MPL, PIC
@@ -19,8 +19,6 @@ __all__ = [
     "PIC",
     "BJPScore",
     "BlanketPrior",
-    "CrossValidatedLasso",
-    "CrossValidatedPrecision",
     "Decomposed",
     "EBICLasso",
     "EBICPrecision",
@@ -34,7 +32,6 @@ __all__ = [
     "LocallyScored",
     "MixedEvidence",
     "PairwiseEvidence",
-    "StableLasso",
     "TheoryLasso",
 ]
 
