@@ -289,7 +289,6 @@ def models() -> Iterator[tuple[str, Call]]:
         yield "predict", (kind.predict, {"column": "a", "data": rows})
         yield "model.sample", with_defaults(kind.sample, n_rows=3, seed=1)
         yield "model.save", (kind.save, {"path": FOLDER / "saved"})
-    yield "write_uai", (discrete.write_uai, {"path": FOLDER / "m.uai"})
 
 
 def simulations() -> Iterator[tuple[str, Call]]:

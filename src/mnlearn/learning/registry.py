@@ -50,7 +50,7 @@ from mnlearn.learning.inputs import (
 from mnlearn.protocols import ExplainedTest, InformationJudge, Learner, NeighborhoodJudge, Score
 from mnlearn.scores.bjp import BJPScore
 from mnlearn.scores.entropy import Entropy, ExtendedBIC
-from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, MixedEvidence, PairwiseEvidence
+from mnlearn.scores.evidence import HybridEvidence, MixedEvidence
 from mnlearn.scores.gaussian_evidence import GaussianEvidence
 from mnlearn.scores.glasso import EBICPrecision
 from mnlearn.scores.ib import IBScore
@@ -266,8 +266,6 @@ SCORES: Mapping[str, JudgeEntry] = {
         from_mixed=MixedEvidence,
         relative=True,
     ),
-    "evidence-pairwise": JudgeEntry("evidence of pairwise conditionals", PairwiseEvidence, hidden=("three_way",)),
-    "evidence-table": JudgeEntry("evidence of full tables", FullTableEvidence),
 }
 """Scores of whole graphs by name."""
 

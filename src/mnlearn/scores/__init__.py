@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mnlearn.scores.bjp import BJPScore
     from mnlearn.scores.entropy import Entropy, ExtendedBIC
-    from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, MixedEvidence, PairwiseEvidence
+    from mnlearn.scores.evidence import HybridEvidence, MixedEvidence
     from mnlearn.scores.gaussian_evidence import GaussianEvidence
     from mnlearn.scores.glasso import EBICPrecision
     from mnlearn.scores.ib import IBScore
@@ -24,14 +24,12 @@ __all__ = [
     "EBICPrecision",
     "Entropy",
     "ExtendedBIC",
-    "FullTableEvidence",
     "GaussianEvidence",
     "HybridEvidence",
     "IBScore",
     "L1Logistic",
     "LocallyScored",
     "MixedEvidence",
-    "PairwiseEvidence",
     "TheoryLasso",
 ]
 

@@ -71,8 +71,6 @@ VARIANTS: dict[str, tuple[str, str | None, dict[str, Any]]] = {
     "hillclimb ebic": ("survey", "hillclimb", {"score": "ebic", "keep_absent": True}),
     "hillclimb entropy": ("tiny", "hillclimb", {"score": "entropy", "max_steps": 4}),
     "hillclimb evidence": ("small", "hillclimb", {"score": "evidence"}),
-    "hillclimb evidence-pairwise": ("small", "hillclimb", {"score": "evidence-pairwise"}),
-    "hillclimb evidence-table": ("small", "hillclimb", {"score": "evidence-table"}),
     "exhaustive averaging": ("tiny", "exhaustive", {"score": "mpl", "averaging": True, "alternatives": 4}),
     "exhaustive ib": ("tiny", "exhaustive", {"score": "ib", "alternatives": 3}),
     "aracne fdr": ("survey", "aracne", {"correction": "fdr", "tolerance": 0.1}),
