@@ -62,7 +62,6 @@ WITH_EXTRAS = [
     ("sklearn", "mn.MarkovNetworkLearner"),
     ("sklearn", "importlib.import_module('mnlearn.estimators')"),
     ("sklearn", "mn.learn(np.random.default_rng(1).normal(size=(60, 4)), 'glasso')"),
-    ("sklearn", "mn.learn(np.random.default_rng(1).normal(size=(60, 4)), 'glasso', penalty='cv')"),
     ("sklearn", "mn.learn({'a': [0, 1, 2] * 20, 'b': [0, 1, 1] * 20}, 'l1lr', n_jobs=1)"),
     ("sklearn", "command('learn', 'numbers.csv', '--method', 'glasso')"),
 ]

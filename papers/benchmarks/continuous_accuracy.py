@@ -87,7 +87,6 @@ CHOSEN: dict[str, tuple[str, dict[str, Any]]] = {
     "aracne": ("aracne", {}),
     "aracne fdr": ("aracne", {"correction": "fdr"}),
     "glasso ebic": ("glasso", {}),
-    "glasso cv": ("glasso", {"penalty": "cv"}),
     "gsimn 0.01": ("gsimn", {"alpha": 0.01}),
 }
 

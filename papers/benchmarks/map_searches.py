@@ -44,9 +44,7 @@ SEARCHES: dict[str, HillClimb] = {
     "  patience 15": IBMAPHC(patience=15),
     "  tabu 5, patience 20": IBMAPHC(tabu=5, patience=20),
     "steepest": HillClimb(),
-    "  swaps": HillClimb(swaps=True),
     "  tabu 5 and patience 20": HillClimb(tabu=5, patience=20),
-    "  swaps, 5 restarts": HillClimb(swaps=True, restarts=5),
 }
 REAL = ("karate", "ibm32", "curtis54", "will57", "dolphins", "polbooks", "adjnoun")
 

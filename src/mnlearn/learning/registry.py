@@ -50,11 +50,11 @@ from mnlearn.learning.inputs import (
 from mnlearn.protocols import ExplainedTest, InformationJudge, Learner, NeighborhoodJudge, Score
 from mnlearn.scores.bjp import BJPScore
 from mnlearn.scores.entropy import Entropy, ExtendedBIC
-from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, MixedEvidence, PairwiseEvidence
+from mnlearn.scores.evidence import HybridEvidence, MixedEvidence
 from mnlearn.scores.gaussian_evidence import GaussianEvidence
-from mnlearn.scores.glasso import CrossValidatedPrecision, EBICPrecision
+from mnlearn.scores.glasso import EBICPrecision
 from mnlearn.scores.ib import IBScore
-from mnlearn.scores.lasso import CrossValidatedLasso, EBICLasso, StableLasso, TheoryLasso
+from mnlearn.scores.lasso import EBICLasso, TheoryLasso
 from mnlearn.scores.logistic import L1Logistic
 from mnlearn.scores.mpl import MPL, PIC
 from mnlearn.statistics.counts import Counts
@@ -266,8 +266,6 @@ SCORES: Mapping[str, JudgeEntry] = {
         from_mixed=MixedEvidence,
         relative=True,
     ),
-    "evidence-pairwise": JudgeEntry("evidence of pairwise conditionals", PairwiseEvidence, hidden=("three_way",)),
-    "evidence-table": JudgeEntry("evidence of full tables", FullTableEvidence),
 }
 """Scores of whole graphs by name."""
 
@@ -280,45 +278,52 @@ class _Penalized:
     """Factory of a judge with an l1 penalty, by the way the penalty is chosen."""
 
     method: str
-    kinds: Mapping[str, tuple[type, Callable[[Dataset], Any]]]  # name -> judge, and the statistics it takes
+    kinds: Mapping[str, type]
 
     @property
     def settings(self) -> tuple[str, ...]:
         """Names of the settings of all kinds, each once."""
-        return ("penalty", *dict.fromkeys(name for judge, _ in self.kinds.values() for name in settings_of(judge)))
+        return ("penalty", *dict.fromkeys(name for judge in self.kinds.values() for name in settings_of(judge)))
 
     def __call__(self, dataset: Dataset, penalty: str = "ebic", **settings: Any) -> Any:
         """Make the judge for this penalty; raise InputError for settings and data that do not suit it."""
         check_name("penalty", penalty, self.kinds)
-        judge, statistics = self.kinds[penalty]
+        judge: Any = self.kinds[penalty]
         accepted = settings_of(judge)
         for name in settings:
             if name not in accepted:
-                able = ", ".join(repr(kind) for kind in self.kinds if name in settings_of(self.kinds[kind][0]))
+                able = ", ".join(repr(kind) for kind in self.kinds if name in settings_of(self.kinds[kind]))
                 raise InputError(
                     f"{name} is for penalty={able}; got penalty={penalty!r}, which accepts {', '.join(accepted)}. "
                     f"Drop {name}, or choose that penalty."
                 )
-        check_all_continuous(self.method, dataset, "l1lr or sep, which are for categorical variables")
-        return judge(statistics(dataset), **settings)
+        return judge(_continuous_moments(self.method, dataset), **settings)
 
 
-_lasso = _Penalized(
-    "lasso",
-    {
-        "ebic": (EBICLasso, Moments),
-        "theory": (TheoryLasso, Moments),
-        "cv": (CrossValidatedLasso, Rows),
-        "stability": (StableLasso, Rows),
-    },
-)
-_precision = _Penalized("glasso", {"ebic": (EBICPrecision, Moments), "cv": (CrossValidatedPrecision, Rows)})
+_lasso = _Penalized("lasso", {"ebic": EBICLasso, "theory": TheoryLasso})
 
 
 def _l1mb(dataset: Dataset) -> NeighborhoodJudge:
     """Lasso path with the plain BIC  [SNM07]."""
-    judge: NeighborhoodJudge = _Penalized("l1mb", _lasso.kinds)(dataset, gamma=0.0)
-    return judge
+    return EBICLasso(_continuous_moments("l1mb", dataset), gamma=0.0)
+
+
+def _precision(
+    dataset: Dataset,
+    *,
+    gamma: float = EBICPrecision.gamma,
+    n_penalties: int = EBICPrecision.n_penalties,
+    smallest: float = EBICPrecision.smallest,
+) -> EBICPrecision:
+    """Graphical lasso with the extended BIC."""
+    moments = _continuous_moments("glasso", dataset)
+    return EBICPrecision(moments, gamma=gamma, n_penalties=n_penalties, smallest=smallest)
+
+
+def _continuous_moments(method: str, dataset: Dataset) -> Moments:
+    """Return the moments of continuous variables; raise UnsuitableError for others."""
+    check_all_continuous(method, dataset, "l1lr or sep, which are for categorical variables")
+    return Moments(dataset)
 
 
 def _information(
