@@ -162,10 +162,8 @@ fuzz: $(VENV)/papers
 	    --seconds $(FUZZ_SECONDS))
 
 bench: $(VENV)/benchmarking
-	$(BIN)/python papers/benchmarks/counting.py
-	$(BIN)/python papers/benchmarks/limits.py
-	$(BIN)/python papers/benchmarks/moments.py
-	$(BIN)/python papers/benchmarks/reading.py
+	$(BIN)/python papers/benchmarks counting --sizes 1000
+	$(BIN)/python papers/benchmarks moments reading reading-memory by-tests separator
 
 # Experiments that need the folder of the data are left out without it. FIGURES=--write writes the expected figures.
 DATA ?= ../shared/data
