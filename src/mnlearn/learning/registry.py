@@ -349,7 +349,7 @@ def _information(
     return RowInformation(Rows(dataset), estimate=information or "gaussian", **settings)
 
 
-# Default tests, measured by papers/benchmarks/defaults_of_tests.py. Grow-shrink conditions on whole blankets, whose
+# Default tests, measured by `papers/benchmarks defaults-of-tests`. Grow-shrink conditions on whole blankets, whose
 # strata hold few rows: with the degrees of freedom of the non-empty cells only, too many such tests find a dependence.
 _BY_BLANKETS: Mapping[str, Any] = {"test": "chi2", "alpha": 0.01, "dof": "observed"}
 _BY_SUBSETS: Mapping[str, Any] = {"test": "g2", "alpha": 0.05, "dof": "adjusted"}
