@@ -44,14 +44,15 @@ def test_score_and_compare_on_a_cluster(run: Any, packed: Path, tmp_path: Path) 
         assert [one[key] for key in ("edges", "hamming")] == [other[key] for key in ("edges", "hamming")]
 
 
-def test_a_checkpoint_is_resumed(run: Any, packed: Path, tmp_path: Path) -> None:
-    words = (packed, "--method", "bjp", "--max-memory", "64M")
+def test_samples_are_resumed_from_a_checkpoint(run: Any, packed: Path, tmp_path: Path) -> None:
+    words = (packed, "--method", "mpl", "--max-memory", "64M", "--bootstrap", 4, "--jobs", 1)
     expected = learned(run, *words)
     kept = (*words, "--checkpoint", tmp_path / "kept")
     assert learned(run, *kept) == expected
     assert learned(run, *kept, "--resume") == expected
     assert "--resume" in run("learn", *kept).refusal()
     assert "same data and settings" in run("learn", *kept, "--resume", "--method", "pic").refusal()
+    assert "--checkpoint is for --bootstrap" in run("learn", packed, "--checkpoint", tmp_path / "new").refusal()
 
 
 def test_bad_options_are_refused(run: Any, packed: Path, tmp_path: Path) -> None:

@@ -240,29 +240,6 @@ def test_built_in_objects_are_taken_as_they_are() -> None:
     assert own.graph == mn.learn(FEW, "hillclimb", score="bjp").graph
 
 
-def test_a_checkpoint_stores_answers_and_tells_codes_apart(tmp_path: Path) -> None:
-    calls = []
-
-    class Noted(OwnMPL):
-        def local(self, x: int, blanket: VarSet) -> float:
-            calls.append(x)
-            return super().local(x, blanket)
-
-    first = mn.learn(FEW, "hillclimb", score=Noted, checkpoint=tmp_path / "run")
-    done = len(calls)
-    again = mn.learn(FEW, "hillclimb", score=Noted, checkpoint=tmp_path / "run", resume=True)
-    assert (again.graph, again.score, len(calls)) == (first.graph, first.score, done)
-    with pytest.raises(mn.InputError, match="checkpoint"):
-        mn.learn(FEW, "hillclimb", score=OwnMPL, checkpoint=tmp_path / "run", resume=True)
-    for prior_cell, resume in ((0.5, False), (5.0, True)):
-        made = OwnMPL(mn.read(FEW), prior_cell=prior_cell)
-        found = mn.learn(FEW, "hillclimb", score=made, checkpoint=tmp_path / "made", resume=resume)
-        assert found.score == mn.learn(FEW, "hillclimb", score=made).score
-    for resume in (False, True):
-        tested = mn.learn(FEW, "pc", test=OwnChiSquare, checkpoint=tmp_path / "tests", resume=resume)
-        assert tested.result.support == mn.learn(FEW, "pc", test=OwnChiSquare).result.support
-
-
 def of(**methods: Any) -> type:
     """Make a score or test with these methods."""
     base = mn.CustomScore if "local" in methods else mn.CustomTest

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from mnlearn.checkpoint import check_checkpoint, open_checkpoint
 from mnlearn.data.options import MissingPolicy, Types
 from mnlearn.errors import FileError, InputError, check_methods
 from mnlearn.graphs.formats import read_whole
@@ -73,8 +72,6 @@ def learn(
     client: Any = None,
     device: str | None = None,
     max_memory: int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    resume: bool = False,
     monitor: Monitor = SILENT,
     **settings: Any,
 ) -> Learned:
@@ -132,10 +129,6 @@ def learn(
         without a device. Needs PyTorch.
     max_memory
         Limit of the caches in bytes, as for `mnlearn.statistics.Counts`; with a device, of the memory used there.
-    checkpoint
-        A folder that stores counts, so that a run that was killed can be resumed.
-    resume
-        Resume from the checkpoint. The result, and its cost except seconds, is that of one whole run.
     monitor
         Receives the progress, and can cancel the search.
     **settings
@@ -167,7 +160,6 @@ def learn(
     ('poor_sleep', 'exercise')
     """
     check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out for none.")
-    check_checkpoint(checkpoint, resume)
     spec = resolve(
         {
             "method": method,
@@ -205,9 +197,7 @@ def learn(
         _log.warning("%s", oddity)
     for limit in spec.limits(dataset):
         _log.info("%s", limit)
-    with open_checkpoint(checkpoint, resume, dataset.fingerprint(), spec.fingerprint()) as opened_checkpoint:
-        counting = Counting(n_jobs, client, max_memory, opened_checkpoint, device)
-        learned = spec.learn_prepared(dataset, prepared, counting, monitor)
+    learned = spec.learn_prepared(dataset, prepared, Counting(n_jobs, client, max_memory, device), monitor)
     return replace(learned, frame=kind_of_frame(data))
 
 

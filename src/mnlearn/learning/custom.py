@@ -24,7 +24,6 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from mnlearn.checkpoint import Checkpoint
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, MnlearnError, UnsuitableError
 from mnlearn.independence.base import log_chi2_sf
@@ -375,8 +374,7 @@ class OwnJudge:
         found = self.given if self.made else self._call(dataset, settings)
         _check_complete(self, found)
         self._check_variables(found, dataset)
-        checkpoint = None if self.made else counting.checkpoint  # which could not tell two objects of a class apart
-        return counting.judge(_checked(self, found, dataset, checkpoint))
+        return counting.judge(_checked(self, found, dataset))
 
     def _call(self, dataset: Dataset, settings: Mapping[str, Any]) -> Any:
         """Call the class or function with the data."""
@@ -450,23 +448,23 @@ def _lacks(own: OwnJudge, found: object, method: str) -> UnsuitableError:
     )
 
 
-def _checked(own: OwnJudge, found: Any, dataset: Dataset, checkpoint: Checkpoint | None) -> Any:
+def _checked(own: OwnJudge, found: Any, dataset: Dataset) -> Any:
     """Return a judge that checks the answers; one that brings all the forms that learners use is left as it is."""
     complete = hasattr(found, "on") if own.kind == "score" else isinstance(found, BaseTest)
     if complete and not isinstance(found, _BASES[own.kind]):
         return found
     checked = _CheckedScore if own.kind == "score" else _CheckedTest
     named: Any = type(own.name, (checked,), {})  # messages of learners name the class of their judge
-    return named(own, found, dataset, checkpoint)
+    return named(own, found, dataset)
 
 
 class _Checked:
-    """Judge of the caller, whose answers are checked and stored in the checkpoint, if there is one."""
+    """Judge of the caller, whose answers are checked."""
 
     forwarded: ClassVar[tuple[str, ...]] = ()  # attributes of the judge inside that are used where it has its own
 
-    def __init__(self, own: OwnJudge, found: Any, dataset: Dataset, checkpoint: Checkpoint | None) -> None:
-        self._name, self._found, self._names, self._checkpoint = own.name, found, dataset.names, checkpoint
+    def __init__(self, own: OwnJudge, found: Any, dataset: Dataset) -> None:
+        self._name, self._found, self._names = own.name, found, dataset.names
         for name in self.forwarded:
             if hasattr(found, name) and getattr(type(found), name, None) is not getattr(_BASES[own.kind], name, self):
                 setattr(self, name, getattr(found, name))
@@ -486,15 +484,6 @@ class _Checked:
             error.add_note(f"{called} was called with " + ", ".join(f"{k}={value!r}" for k, value in shown.items()))
             raise
 
-    def _recall(self, *question: Any) -> Any:
-        """Return the stored answer to a question, or find and check it now."""
-        if self._checkpoint is None:
-            return self._find(*question)
-        return self._checkpoint.recall(("own", question), lambda: self._find(*question))
-
-    def _find(self, *question: Any) -> Any:
-        raise NotImplementedError
-
 
 class _CheckedScore(_Checked, ByLocal):
     """Local score of the caller."""
@@ -503,11 +492,7 @@ class _CheckedScore(_Checked, ByLocal):
 
     def local(self, x: int, blanket: VarSet) -> float:
         """Return the score of x with this blanket."""
-        value: float = self._recall(int(x), blanket)
-        return value
-
-    def _find(self, x: int, blanket: VarSet) -> float:
-        value = self._ask(self._found.local, f"{self._name}.local", x=x, blanket=blanket)
+        value = self._ask(self._found.local, f"{self._name}.local", x=int(x), blanket=blanket)
         if isinstance(value, bool) or not isinstance(value, Real) or isnan(value) or value == inf:
             raise InputError(
                 f"score must give a number below infinity; {self._name}.local(x={x}, blanket={set(blanket) or '{}'}) "
@@ -528,14 +513,11 @@ class _CheckedTest(_Checked, ByCall):
 
     def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
         """Test whether x is independent of y given z."""
-        return Verdict(*self._recall(int(x), int(y), z))
-
-    def _find(self, x: int, y: int, z: VarSet) -> list[Any]:
-        found = self._ask(self._found, self._name, x=x, y=y, z=z)
+        found = self._ask(self._found, self._name, x=int(x), y=int(y), z=z)
         independent, support = found[:2] if isinstance(found, tuple) and len(found) >= 2 else (None, None)
         if not (isinstance(independent, bool | np.bool_) and isinstance(support, Real) and not isnan(support)):
             raise InputError(
                 f"test must return a mnlearn.Verdict of true or false and a log p-value; {self._name}(x={x}, y={y}, "
                 f"z={set(z) or '{}'}) returned {found!r:.80}. Return Verdict(True, 0.0) where it cannot tell."
             )
-        return [bool(independent), float(support)]
+        return Verdict(bool(independent), float(support))

@@ -412,6 +412,11 @@ def method_settings(method: str) -> dict[str, Any]:
 def check_setting(kind: str, name: str, setting: str, accepted: Sequence[str], also: str = "") -> None:
     """Raise InputError unless a method, test or score has this setting; `also` lists the settings of its judge."""
     if setting not in accepted:
+        if setting in ("checkpoint", "resume"):
+            raise InputError(
+                f"{setting} is for work of many parts, samples or blocks of a screen; got it for {name}, which begins "
+                "again. Use learned.bootstrap(checkpoint=...) or mn.screen(data, checkpoint=...)."
+            )
         known = f"it accepts {', '.join(accepted)}" if accepted else "it has no settings"
         raise InputError(f"{name} has no setting {setting!r}; {known}{also}. Drop {setting}, or choose another {kind}.")
 
