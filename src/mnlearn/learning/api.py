@@ -88,13 +88,13 @@ def learn(
         One of `TESTS`, for methods that use tests. By default chi2 (gsmn, gsmn*, gsimn, gsimn-fch) or g2 (pc,
         hhc-mn) for nominal variables, pcor for continuous ones, and mixed for all others. The first four methods have
         ``alpha=0.01`` and ``dof="observed"`` by default, pc and hhc-mn ``alpha=0.05`` and ``dof="adjusted"``, with any
-        test that has these settings. Or your own test: a class derived from `CustomTest`, or another class or function
-        that makes a test from a `Dataset`; its parameters after the data are settings. Or a test that is made from
-        these data.
+        test that has these settings. Or your own test: a class derived from `CustomTest`, whose parameters
+        after the data are settings; or a function of the columns x and y and an array of the columns of z that returns
+        a p-value, whose setting is ``alpha``.
     score
         One of `SCORES`, for the methods mbs (by default mpl for nominal variables, ebic for all others),
         hillclimb and exhaustive; other methods that maximise a score have one of their own. Or your own score: a class
-        derived from `CustomScore`, or the like, as for `test`.
+        derived from `CustomScore`.
     required, forbidden
         Pairs of names: edges that must be present, or absent. For methods that use no tests.
     candidates

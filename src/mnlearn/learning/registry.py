@@ -451,7 +451,7 @@ def make_test(
     ----------
     name
         One of `TESTS`; None takes chi2 for nominal variables, pcor for continuous ones and mixed for others. Or your
-        own test: a class derived from `mnlearn.CustomTest`, or any function that makes a test from a `Dataset`.
+        own test: a class derived from `mnlearn.CustomTest`, or a function of the columns x, y and z.
     dataset
         The data; all variables must be of the type that the test is for; the test mixed is for any.
     n_jobs
@@ -490,8 +490,7 @@ def make_score(
     Parameters
     ----------
     name
-        One of `SCORES`. Or your own score: a class derived from `mnlearn.CustomScore`, or any function that makes a
-        score from a `Dataset`.
+        One of `SCORES`. Or your own score: a class derived from `mnlearn.CustomScore`.
     dataset
         The data; all variables must be of one type, categorical for scores that only count, unless the score is for
         several kinds (ebic, evidence).
