@@ -66,13 +66,6 @@ class Case:
 
 CASES = (
     Case(
-        "learn survey.csv --method bjp --checkpoint kept --out net.json",
-        ("kept", "net.json"),
-        "--resume",
-        False,
-        ("kept",),
-    ),
-    Case(
         "learn survey.csv --method mpl --out net.graphml --report net.html --plot net.svg",
         ("net.graphml", "net.html", "net.svg"),
         loose=("net.html",),

@@ -183,7 +183,7 @@ def one_call() -> dict[str, Call]:
     intervals = learned.intervals(2, relearn=False, n_jobs=1)
     truth = mn.NamedGraph(learned.graph, dataset.names)
     return {
-        "learn": with_defaults(mn.learn, {"data": table, "method": "mpl", "n_jobs": 1}, but=("checkpoint",)),
+        "learn": with_defaults(mn.learn, {"data": table, "method": "mpl", "n_jobs": 1}),
         "blanket": with_defaults(mn.blanket, {"data": table, "target": "b", "n_jobs": 1}),
         "score": with_defaults(mn.score, {"data": table, "graph": truth, "score": "mpl", "n_jobs": 1}),
         "compare": with_defaults(mn.compare, {"data": dataset, "truth": truth, "methods": ["mpl"], "n_jobs": 1}),

@@ -417,6 +417,11 @@ def method_settings(method: str) -> dict[str, Any]:
 def check_setting(kind: str, name: str, setting: str, accepted: Sequence[str], also: str = "") -> None:
     """Raise InputError unless a method, test or score has this setting; `also` lists the settings of its judge."""
     if setting not in accepted:
+        if setting in ("checkpoint", "resume"):
+            raise InputError(
+                f"{setting} is for work of many parts, samples or blocks of a screen; got it for {name}, which begins "
+                "again. Use learned.bootstrap(checkpoint=...) or mn.screen(data, checkpoint=...)."
+            )
         known = f"it accepts {', '.join(accepted)}" if accepted else "it has no settings"
         raise InputError(f"{name} has no setting {setting!r}; {known}{also}. Drop {setting}, or choose another {kind}.")
 
@@ -451,7 +456,7 @@ def make_test(
     ----------
     name
         One of `TESTS`; None takes chi2 for nominal variables, pcor for continuous ones and mixed for others. Or your
-        own test: a class derived from `mnlearn.CustomTest`, or any function that makes a test from a `Dataset`.
+        own test: a class derived from `mnlearn.CustomTest`, or a function of the columns x, y and z.
     dataset
         The data; all variables must be of the type that the test is for; the test mixed is for any.
     n_jobs
@@ -490,8 +495,7 @@ def make_score(
     Parameters
     ----------
     name
-        One of `SCORES`. Or your own score: a class derived from `mnlearn.CustomScore`, or any function that makes a
-        score from a `Dataset`.
+        One of `SCORES`. Or your own score: a class derived from `mnlearn.CustomScore`.
     dataset
         The data; all variables must be of one type, categorical for scores that only count, unless the score is for
         several kinds (ebic, evidence).
