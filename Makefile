@@ -125,10 +125,8 @@ fuzz: $(VENV)/papers ## randomly changed files for every reader, FUZZ_SECONDS=60
 	    --seconds $(FUZZ_SECONDS))
 
 bench: $(VENV)/benchmarking ## speed and memory, as ratios to something simple in the same run
-	$(BIN)/python papers/benchmarks/counting.py
-	$(BIN)/python papers/benchmarks/limits.py
-	$(BIN)/python papers/benchmarks/moments.py
-	$(BIN)/python papers/benchmarks/reading.py
+	$(BIN)/python papers/benchmarks counting --sizes 1000
+	$(BIN)/python papers/benchmarks moments reading reading-memory by-tests separator
 
 # Experiments that need the folder of the data are left out without it. FIGURES=--write writes the expected figures.
 DATA ?= ../shared/data

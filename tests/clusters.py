@@ -1,4 +1,4 @@
-"""A cluster whose workers are not restarted, like remote machines that are gone."""
+"""Clusters on this machine; workers that are restarted when they die, or, like remote machines, gone for good."""
 
 from __future__ import annotations
 
@@ -11,6 +11,21 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
+
+from mnlearn.parallel import joined
+
+
+@contextmanager
+def local_cluster(n: int) -> Iterator[Any]:
+    """Provide a client of a cluster of n processes that only this machine can reach."""
+    distributed: Any = pytest.importorskip("distributed")
+
+    options = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "silence_logs": 60}
+    with (
+        distributed.LocalCluster(n_workers=n, threads_per_worker=1, **options) as local,
+        joined(local.scheduler_address) as client,
+    ):
+        yield client
 
 
 @contextmanager

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
+from clusters import local_cluster
 from default_signals import restored_signals
 from failure_summary import summary
 from mnlearn.cli import main
-from mnlearn.parallel import cluster
 from profiles import FAST_EXAMPLES, FULL
 
 # Examples repeat from run to run, and a busy machine misses no deadline.
@@ -78,5 +78,5 @@ def client() -> Iterator[Any]:
     pytest.importorskip("distributed")
     if os.environ.get("MNLEARN_SANITIZED"):
         pytest.skip("the sanitizers look at one process only")
-    with cluster(workers=2) as joined:
+    with local_cluster(2) as joined:
         yield joined

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from references.judges import Audited
+
 
 class Stopping:
     """A monitor that has had enough after some items."""
@@ -14,3 +16,16 @@ class Stopping:
 
     def cancelled(self) -> bool:
         return self.left <= 0
+
+
+class Budget:
+    """A monitor that cancels as soon as so many tests are spent."""
+
+    def __init__(self, judge: Audited, max_tests: int) -> None:
+        self._judge, self._max_tests = judge, max_tests
+
+    def progress(self, done: float, total: float | None, message: str = "") -> None:
+        """Ignore the progress."""
+
+    def cancelled(self) -> bool:
+        return self._judge.asked >= self._max_tests

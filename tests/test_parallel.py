@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,7 +21,7 @@ from default_signals import with_default_signals
 from mnlearn import parallel
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, MnlearnError, UnsuitableError
-from mnlearn.parallel import Backend, ahead, cluster, cores, job_count, run
+from mnlearn.parallel import Backend, ahead, cores, job_count, joined, run
 from mnlearn.statistics import Counts
 from profiles import few
 
@@ -259,72 +258,14 @@ def test_bad_settings_are_refused_before_any_work() -> None:
         run(never, [1], client="tcp://here")
 
 
-def held_signals() -> set[int]:
-    return {int(one) for one in signal.pthread_sigmask(signal.SIG_BLOCK, ())}
-
-
-@pytest.mark.usefixtures("default_signals")
-def test_workers_of_a_local_cluster_do_not_hear_ctrl_c(client: Any) -> None:
-    assert all(signal.SIGINT in held for held in client.run(held_signals).values())
-    assert signal.SIGINT not in held_signals()
-
-
-@pytest.mark.usefixtures("default_signals")
-def test_ctrl_c_while_a_cluster_starts_stops_it_cleanly(monkeypatch: pytest.MonkeyPatch) -> None:
-    distributed = pytest.importorskip("distributed")
-    started: list[Any] = []
-
-    class Interrupted(distributed.LocalCluster):  # type: ignore[misc, name-defined]
-        def __init__(self, **options: Any) -> None:
-            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
-            super().__init__(**options)
-            started.append(self)
-
-    monkeypatch.setattr(distributed, "LocalCluster", Interrupted)
-    with pytest.raises(KeyboardInterrupt), cluster(workers=1):
-        pytest.fail("cancelled work is not waited for")
-    assert started[0].status.name == "closed"
-
-
-def family() -> Iterator[int]:
-    """Yield this process and all its descendants."""
-    parents: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it has ended
-            parents.setdefault(int(stat.read_text().rpartition(")")[2].split()[1]), []).append(int(stat.parent.name))
-    waiting = [os.getpid()]
-    while waiting:
-        yield waiting[0]
-        waiting += parents.get(waiting.pop(0), [])
-
-
-def listening_addresses(process: int) -> set[str]:
-    """Return the addresses, in hexadecimal digits, on which a process listens."""
-    inodes = set()
-    for file in Path(f"/proc/{process}/fd").iterdir():
-        with suppress(OSError):
-            inodes.add(str(file.readlink()))
-    lines = [
-        line.split() for kind in ("tcp", "tcp6") for line in Path(f"/proc/net/{kind}").read_text().splitlines()[1:]
-    ]
-    return {line[1].partition(":")[0] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in inodes}
-
-
-@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="lists the sockets of Linux")
-def test_a_local_cluster_listens_on_the_loopback_interface_only(client: Any) -> None:
-    found = {process: listening_addresses(process) for process in family()}
-    assert {"0100007F"} == set().union(*found.values())
-    assert sum(map(bool, found.values())) >= 3  # the scheduler and two workers
-    assert client.run_on_scheduler(lambda dask_scheduler: "bokeh" in str(dask_scheduler.services)) is False
-
-
 def test_workers_that_die_print_no_traceback() -> None:
     program = """
 import logging, os, signal, sys
 from pathlib import Path
 import dask
 from mnlearn.errors import MnlearnError
-from mnlearn.parallel import cluster, run
+from clusters import lonely_workers
+from mnlearn.parallel import joined, run
 def dies(item):
     os.kill(os.getpid(), signal.SIGKILL)
 def dies_once(path):
@@ -333,9 +274,12 @@ def dies_once(path):
         dies(path)
     return 7
 if __name__ == "__main__":
-    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
+    shown, log = logging.StreamHandler(), logging.getLogger("mnlearn")
+    shown.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+    log.addHandler(shown)
+    log.setLevel(logging.INFO)
     dask.config.set({"distributed.scheduler.allowed-failures": 1})
-    with cluster(workers=2) as client:
+    with lonely_workers(3) as (first, _), joined(first.scheduler.address) as client:
         print(*run(dies_once, [sys.argv[1]], client=client))
         try:
             list(run(dies, [0], client=client))
@@ -372,15 +316,8 @@ def test_a_cluster_without_workers_ends_with_an_error(monkeypatch: pytest.Monkey
 
 
 def test_clusters_are_joined_by_address(client: Any) -> None:
-    with cluster(client.scheduler.address) as joined:
-        assert list(run(slower_first, [2], client=joined)) == [4]
-    with (
-        pytest.raises(InputError, match="a cluster needs either an address or a number of workers"),
-        cluster(),
-    ):
-        pass
-    with pytest.raises(InputError, match="workers must be a whole number, at least 1; got 0"), cluster(workers=0):
-        pass
+    with joined(client.scheduler.address) as other:
+        assert list(run(slower_first, [2], client=other)) == [4]
 
 
 def test_an_address_where_something_else_answers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -390,5 +327,5 @@ def test_an_address_where_something_else_answers_is_refused(monkeypatch: pytest.
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(distributed, "Client", garbage)
     words = r"cluster must be the address of a Dask scheduler; nothing answers at 'tcp://x"
-    with pytest.raises(InputError, match=words), cluster("tcp://x:1"):
+    with pytest.raises(InputError, match=words), joined("tcp://x:1"):
         pass

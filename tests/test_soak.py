@@ -7,7 +7,7 @@ from pathlib import Path
 from golden.interface import HELP
 from soak import CASES
 
-WRITING = {"--out", "--plot", "--report", "--checkpoint", "--history", "--uai"}
+WRITING = {"--out", "--plot", "--report", "--checkpoint", "--history"}
 """Options that name a file to write. Commands that print only, `evaluate` for example, have none."""
 
 

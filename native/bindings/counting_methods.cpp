@@ -1,4 +1,4 @@
-// The ways of counting in Python: forcing one, and the cost model, for fitting it (papers/benchmarks/plan_fit.py).
+// The ways of counting in Python: forcing one, and the cost model, for fitting it (`papers/benchmarks plan-fit`).
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 

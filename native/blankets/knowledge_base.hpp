@@ -1,6 +1,6 @@
 // What the answers already paid for imply: the knowledge base K and the rules of Algorithm 5 of [JAIR09].
 //
-// The twin of `Answers` and its rules in algorithms/gsimn.py, which say it in the words of the paper. A set of
+// The twin of `Answers` and its rules in tests/references/gsimn.py, which say it in the words of the paper. A set of
 // variables is n bits in words; the sets of a pair are kept in the order in which they came, and found in constant
 // time.
 #pragma once

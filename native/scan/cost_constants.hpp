@@ -1,6 +1,6 @@
 // What the parts of counting take: nanoseconds of one core, for each code path. cost_model.cpp says how often each is
-// paid, papers/benchmarks/plan_fit.py measures them all. Only their ratios matter, and those carry over to other
-// processors well enough: papers/benchmarks/plan.py shows how good the choices made with them are.
+// paid, `papers/benchmarks plan-fit` measures them all. Only their ratios matter, and those carry over to other
+// processors well enough: `papers/benchmarks plan` shows how good the choices made with them are.
 #pragma once
 
 namespace mnlearn {
@@ -162,7 +162,7 @@ inline constexpr CostConstants kPortableConstants{
 };
 
 // Only emulated so far, which counts instructions and tells no times: these are the portable constants, less where a
-// kernel takes fewer instructions (papers/benchmarks/neon_instructions.py). The other parts run the same code.
+// kernel takes fewer instructions under qemu. The other parts run the same code.
 inline constexpr CostConstants neon_constants() {
     CostConstants costs = kPortableConstants;
     costs.group_word /= 4.6;

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from mnlearn.analysis import GroupComparison, Intervals, Resampling, Stability
     from mnlearn.data import Dataset, Missingness, discretize, missingness, overview, pack, read
     from mnlearn.errors import (
-        BudgetExceeded,
         DataError,
         DeviceError,
         FileError,
@@ -52,16 +51,13 @@ if TYPE_CHECKING:
     from mnlearn.evaluation import Evaluation, evaluate
     from mnlearn.graphs import Graph, NamedGraph, read_graph, write_graph
     from mnlearn.independence import (
-        Audited,
         BayesianTest,
-        Budgeted,
         ChiSquare,
         GaussianPosterior,
         GTest,
         MixedTest,
         MutualInformation,
         PartialCorrelation,
-        Remembered,
         ScoreTest,
         SeparationOracle,
         Verdict,
@@ -106,13 +102,13 @@ __all__ = ["__version__"]
 __all__ += ["ARACNE", "GSIMN", "GSIMNFCH", "GSMN", "HHCMN", "IBMAPHC", "L1LR", "MBS", "PC", "Exhaustive", "GSMNStar"]
 __all__ += ["GraphicalLasso", "HillClimb", "SeparatorEvidence", "TwoPhase"]
 __all__ += ["Dataset", "Missingness", "discretize", "missingness", "overview", "pack", "read"]
-__all__ += ["BudgetExceeded", "DataError", "DeviceError", "FileError", "InputError", "MissingDependencyError"]
+__all__ += ["DataError", "DeviceError", "FileError", "InputError", "MissingDependencyError"]
 __all__ += ["MnlearnError", "MnlearnWarning", "UnknownNameError", "UnsuitableError"]
 __all__ += ["MarkovBlanketSelector", "MarkovNetworkLearner"]
 __all__ += ["Evaluation", "evaluate"]
 __all__ += ["Graph", "NamedGraph", "read_graph", "write_graph"]
-__all__ += ["Audited", "BayesianTest", "Budgeted", "ChiSquare", "GTest", "GaussianPosterior", "MixedTest"]
-__all__ += ["MutualInformation", "PartialCorrelation", "Remembered", "ScoreTest", "SeparationOracle", "Verdict"]
+__all__ += ["BayesianTest", "ChiSquare", "GTest", "GaussianPosterior", "MixedTest"]
+__all__ += ["MutualInformation", "PartialCorrelation", "ScoreTest", "SeparationOracle", "Verdict"]
 __all__ += ["CustomScore", "CustomTest"]
 __all__ += ["GraphScore", "MethodResult", "TestResult", "compare", "compare_groups", "dependences", "fit_parameters"]
 __all__ += [

@@ -1,8 +1,9 @@
-"""Checkpoints: a folder that stores the answers of a run, so that a run which was killed can be resumed.
+"""Checkpoints: a folder that stores the finished items of a run, so that a run which was killed can be resumed.
 
-Records are appended to one file, each with its length and its checksums. The first names the version that wrote the
-file and the run. A last record that a killed run cut off is dropped; any other damage is an error. If the disk is full,
-the run goes on without the checkpoint.
+An item is one of many equal parts: a sample of a bootstrap, a part of the pairs of a screen. Records are appended to
+one file, each with its length and its checksums. The first names the version that wrote the file and the run. A last
+record that a killed run cut off is dropped; any other damage is an error. If the disk is full, the run goes on without
+the checkpoint.
 """
 
 from __future__ import annotations
@@ -15,36 +16,34 @@ import os
 import struct
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import fields, is_dataclass
 from io import FileIO
 from math import prod
 from pathlib import Path
-from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import FileError, InputError, MnlearnError, check_path, true_or_false
+from mnlearn.errors import FileError, InputError, check_path, true_or_false
 from mnlearn.files import lock
 
 MARK = b"MNCHECK2"
 FILE = "answers.mncheck"
 FLUSH_SECONDS = 0.5  # of work that may be lost
-FLUSH_BYTES = 1 << 24
 _RECORD = struct.Struct("<III")  # length, checksum, checksum of these two
 _LOST = 16  # zeros at the end of a record that tell of a write that a power failure lost
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _ENTRY = struct.Struct("<16sI")  # key, length
 _log = logging.getLogger("mnlearn.checkpoint")
-_DAMAGE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, AssertionError)
+_DAMAGE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError, struct.error)
 Value = TypeVar("Value")
+Answer = TypeVar("Answer")
 
 
 class Checkpoint:
-    """Folder that stores the answers of one run.
+    """Folder that stores the finished items of one run.
 
     Parameters
     ----------
@@ -53,12 +52,12 @@ class Checkpoint:
     fingerprint
         Of the data and the settings: a checkpoint of another run is rejected.
     resume
-        Whether to continue from the stored answers, whose folder must exist; if not, the folder must hold none.
+        Whether to continue from the stored items, whose folder must exist; if not, the folder must hold none.
 
     Raises
     ------
     FileError
-        If the folder holds answers and `resume` is false, or answers for other data or settings, of another version of
+        If the folder holds items and `resume` is false, or items of other data or settings, of another version of
         mnlearn, or damaged ones; if another process uses it; if it cannot be written.
 
     Notes
@@ -68,24 +67,20 @@ class Checkpoint:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     with Checkpoint(folder, "of this example") as checkpoint:
-    ...         first = checkpoint.recall("two", lambda: np.array([2.0]))
+    ...         first = list(checkpoint.items(lambda words: map(len, words), ["a", "bb"], int))
     ...     with Checkpoint(folder, "of this example", resume=True) as checkpoint:
-    ...         again = checkpoint.recall("two", lambda: np.array([-1.0]))
-    >>> first.tolist(), again.tolist()
-    ([2.0], [2.0])
+    ...         again = list(checkpoint.items(lambda words: map(print, words), ["a", "bb"], int))
+    >>> first, again
+    ([1, 2], [1, 2])
     """
 
     def __init__(self, folder: str | os.PathLike[str], fingerprint: str, *, resume: bool = False) -> None:
         self.path = Path(folder) / FILE
         self._known: dict[bytes, bytes] = {}
-        self._recalled = False
-        self._written: set[bytes] = set()
         self._waiting: list[bytes] = []
-        self._lock = Lock()
         self._next = time.monotonic() + FLUSH_SECONDS
         self._end = self._seed = 0
         self._failure = ""
@@ -101,40 +96,18 @@ class Checkpoint:
     def __enter__(self) -> Checkpoint:
         return self
 
-    def __exit__(self, _kind: object, raised: object, _trace: object) -> None:
-        """Release the folder; an answer of another form, which made the run fail, becomes a FileError."""
+    def __exit__(self, *_: object) -> None:
         self.close()
-        if self._recalled and isinstance(raised, _DAMAGE) and not isinstance(raised, MnlearnError):
-            raise FileError(
-                f"checkpoint must hold answers of this run; with those in {self.path} it fails ({raised}). Delete the "
-                "file and start the run again."
-            ) from raised
 
-    @property
-    def n_known(self) -> int:
-        """Number of answers that were stored when it was opened."""
-        return len(self._known)
-
-    def recall(self, question: object, find: Callable[[], Any]) -> Any:
-        """Return the stored answer to a question, or call `find` and store its result.
-
-        Answers are arrays, numbers, strings, and lists and dicts of these.
-        """
-        key = key_of(question)
-        known = self._known.get(key)
-        if known is not None:
-            self._recalled = True
-            return self._sound(decoded, known)
-        answer = find()
-        self._store(key, encoded(answer))
-        return answer
-
-    def knows(self, question: object) -> bool:
-        """Return whether the answer to a question is stored."""
-        return key_of(question) in self._known
-
-    def items(self, run: Callable[[list[Value]], Iterable[Any]], items: Sequence[Value]) -> Iterator[Any]:
+    def items(
+        self,
+        run: Callable[[list[Value]], Iterable[Any]],
+        items: Sequence[Value],
+        form: Callable[[Any], Answer],
+    ) -> Iterator[Answer]:
         """Yield the answers to many items in their order: stored ones, and those of `run` for the others.
+
+        Answers are arrays, numbers, strings, and lists of these.
 
         Parameters
         ----------
@@ -142,30 +115,38 @@ class Checkpoint:
             Returns the answers to a list of items in its order, as `mnlearn.parallel.run` does; fewer if cancelled.
         items
             The items; an item is identified by its position.
+        form
+            Returns an answer, whose tuples the file made lists, as the caller needs it; raises for one of another form.
         """
-        keys = [key_of(("item", k)) for k in range(len(items))]
-        fresh = iter(run([item for key, item in zip(keys, items, strict=True) if key not in self._known]))
-        for key in keys:
-            if key in self._known:
-                self._recalled = True
-                yield self._sound(decoded, self._known[key])
+        names = [("item", k) for k in range(len(items))]
+        known = [self._known.get(key_of(name)) for name in names]
+        fresh = iter(run([item for item, stored in zip(items, known, strict=True) if stored is None]))
+        for name, stored in zip(names, known, strict=True):
+            if stored is not None:
+                yield self._sound(lambda content: form(decoded(content)), stored)
                 continue
             for answer in fresh:
-                content = encoded(answer)
-                self._store(key, content)
-                yield decoded(content)  # as it will be when it is resumed
+                yield form(decoded(self.store(name, answer)))  # as it will be when it is resumed
                 break
             else:
                 return
 
-    def flush(self) -> None:
-        """Write the waiting answers to the disk."""
-        with self._lock:
+    def stored(self, name: object, form: Callable[[Any], Answer]) -> Answer | None:
+        """Return what the file held under a name when it was opened, in its form; None if nothing."""
+        known = self._known.get(key_of(name))
+        return None if known is None else self._sound(lambda content: form(decoded(content)), known)
+
+    def store(self, name: object, answer: Any) -> bytes:
+        """Store an answer under a name that is new, at the latest when the checkpoint is closed; return its bytes."""
+        content = encoded(answer)
+        self._waiting.append(_ENTRY.pack(key_of(name), len(content)) + content)
+        if time.monotonic() >= self._next:
             self._flush()
+        return content
 
     def close(self) -> None:
         """Write the waiting answers and release the folder."""
-        self.flush()
+        self._flush()
         self._release()
         if self._failure:
             _log.warning(
@@ -197,14 +178,20 @@ class Checkpoint:
         """Read the stored answers, or begin a new file."""
         if self._file is None:
             return
-        _lock_file(self._file, self.path)
+        if not lock(self._file):
+            raise FileError(
+                f"checkpoint must be used by one process at a time; another one uses {self.path.parent}. Wait for it, "
+                "or name another folder."
+            )
         self._file.seek(0)
         content = self._file.readall()
         records, end = self._records(content)
         if len(records) < 2:  # empty, cut off in its first record, or a run that failed before its first answer
             if resume:
                 _log.warning("there are no answers in %s yet: the run starts from its beginning", self.path.parent)
-            self._start(fingerprint)
+            run = json.dumps({"version": _version(), "of": fingerprint}).encode()
+            self._append(MARK + _record(run, 0))
+            self._seed = zlib.crc32(run)
             return
         self._check_run(records[0], fingerprint)
         if not resume:
@@ -219,12 +206,6 @@ class Checkpoint:
             _log.warning("the last record in %s was cut off; its answers are computed again", self.path)
             with suppress(OSError):
                 self._file.truncate(end)
-
-    def _start(self, fingerprint: str) -> None:
-        """Begin a new file."""
-        run = json.dumps({"version": _version(), "of": fingerprint}).encode()
-        self._append(MARK + _record(run, 0))
-        self._seed = zlib.crc32(run)
 
     def _records(self, content: bytes) -> tuple[list[bytes], int]:
         """Return the complete records, and where the last one ends."""
@@ -255,20 +236,11 @@ class Checkpoint:
         """Return what is read from bytes of the file, or raise FileError if they are damaged."""
         try:
             return read(content)
-        except (*_DAMAGE, struct.error, RecursionError) as error:
+        except _DAMAGE as error:
             raise FileError(
                 f"checkpoint must be as mnlearn wrote it; {self.path} is damaged. Restore the file, or delete it and "
                 "start the run again."
             ) from error
-
-    def _store(self, key: bytes, answer: bytes) -> None:
-        with self._lock:
-            if key in self._written:
-                return
-            self._written.add(key)
-            self._waiting.append(_ENTRY.pack(key, len(answer)) + answer)
-            if time.monotonic() >= self._next or sum(map(len, self._waiting[-64:])) > FLUSH_BYTES:
-                self._flush()
 
     def _flush(self) -> None:
         if self._waiting:
@@ -381,54 +353,28 @@ def _entries(payload: bytes) -> dict[bytes, bytes]:
     return found
 
 
-def _lock_file(file: Any, path: Path) -> None:
-    """Raise FileError if another process uses the file."""
-    if not lock(file):
-        raise FileError(
-            f"checkpoint must be used by one process at a time; another one uses {path.parent}. Wait for it, or "
-            "name another folder."
-        )
+def key_of(name: object) -> bytes:
+    """Return the 16-byte key of a name, made of strings, numbers and tuples of them."""
+    return hashlib.blake2b(repr(name).encode(), digest_size=16).digest()
 
 
-# Keys of questions, and answers as bytes.
-
-
-def key_of(question: object) -> bytes:
-    """Return the 16-byte key of a question; equal sets and arrays have equal keys."""
-    return hashlib.blake2b(repr(_plain(question)).encode(), digest_size=16).digest()
-
-
-def _plain(value: Any) -> object:
-    """Return the value as tuples, numbers and strings, whose repr is the same in every process."""
-    if isinstance(value, frozenset | set):
-        return ("set", *sorted(_plain(one) for one in value))  # type: ignore[type-var]
-    if isinstance(value, np.ndarray):
-        return tuple(value.tolist())
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, list | tuple | range):
-        return tuple(_plain(one) for one in value)
-    return value
+def fingerprint_of(*parts: object) -> str:
+    """Return a hash of data and settings."""
+    return hashlib.blake2b(repr([*parts]).encode(), digest_size=16).hexdigest()
 
 
 def encoded(answer: Any) -> bytes:
     """Return an answer as bytes: its structure in JSON, then its arrays."""
     arrays: list[NDArray[Any]] = []
-    form = json.dumps(_form(answer, arrays)).encode()
-    return b"".join([struct.pack("<I", len(form)), form, *(np.ascontiguousarray(array).tobytes() for array in arrays)])
 
+    def form(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            arrays.append(value)
+            return {"array": [value.dtype.str, list(value.shape)]}
+        return {"list": [form(item) for item in value]} if isinstance(value, list | tuple) else value
 
-def _form(value: Any, arrays: list[NDArray[Any]]) -> Any:
-    if isinstance(value, np.ndarray):
-        arrays.append(value)
-        return {"array": [value.dtype.str, list(value.shape)]}
-    if is_dataclass(value):
-        return _form([getattr(value, part.name) for part in fields(value)], arrays)
-    if isinstance(value, Mapping):
-        return {"dict": [[_form(key, arrays), _form(item, arrays)] for key, item in value.items()]}
-    if isinstance(value, list | tuple):
-        return {"list": [_form(item, arrays) for item in value]}
-    return value.item() if isinstance(value, np.generic) else value
+    text = json.dumps(form(answer)).encode()
+    return b"".join([struct.pack("<I", len(text)), text, *(np.ascontiguousarray(array).tobytes() for array in arrays)])
 
 
 def decoded(content: bytes) -> Any:
@@ -436,27 +382,17 @@ def decoded(content: bytes) -> Any:
     (length,) = struct.unpack_from("<I", content)
     place = 4 + length
 
-    def made(form: Any) -> Any:
+    def made(form: dict[str, Any]) -> Any:
         nonlocal place
-        if not isinstance(form, dict):
-            return form
         ((kind, inside),) = form.items()
         if kind == "list":
-            return [made(item) for item in inside]
-        if kind == "dict":
-            found = [(made(key), made(item)) for key, item in inside]
-            return {tuple(key) if isinstance(key, list) else key: item for key, item in found}
+            return list(inside)
         dtype, shape = np.dtype(inside[0]), [int(length) for length in inside[1]]
         count = prod(shape)
-        if dtype.kind not in "biuf" or min(shape, default=0) < 0:
+        if kind != "array" or dtype.kind not in "biuf" or min(shape, default=0) < 0:
             raise ValueError(f"no array of numbers: {inside}")
         array = np.frombuffer(content, dtype, count=count, offset=place).reshape(shape).copy()
         place += count * dtype.itemsize
         return array
 
-    return made(json.loads(content[4 : 4 + length]))
-
-
-def fingerprint_of(*parts: object) -> str:
-    """Return a hash of data and settings."""
-    return hashlib.blake2b(repr([_plain(part) for part in parts]).encode(), digest_size=16).hexdigest()
+    return json.loads(content[4:place], object_hook=made)

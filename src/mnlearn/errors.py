@@ -51,10 +51,6 @@ class UnsuitableError(InputError, TypeError):
     """A judge does not fit the types of the data."""
 
 
-class BudgetExceeded(MnlearnError):  # noqa: N818 - an event a search catches, not a fault
-    """A `Budgeted` test has no tests left."""
-
-
 class MissingDependencyError(MnlearnError, ImportError):
     """An optional package is not installed."""
 

@@ -10,7 +10,7 @@ import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
@@ -74,121 +74,35 @@ class _Shared(Generic[Item, Answer]):
             _share.reset(token)
 
 
-# Dask clusters: joined by address or started here.
+# Dask clusters.
 
 
 PATIENCE = 30.0  # seconds without any worker before an error: a killed one may be restarted
 _POLL_WORKERS = 1.0  # seconds between two looks at the list of workers
 _QUIET = logging.CRITICAL + 1  # level for Dask's own log: what matters of it is a note or an error here
 _DASK_LOGGERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")  # own levels
-_LOOPBACK = "127.0.0.1"  # Dask has no password, so that other machines must not reach a local cluster
-_LOCALLY = {"distributed.scheduler.reuse-broadcast-comm": True}  # halves the round trip of a scan: 3 ms instead of 6
 
 
 @contextmanager
-def cluster(address: str | None = None, *, workers: int | None = None) -> Iterator[Any]:
-    """Join a Dask cluster, or start one on this machine that ends with the block.
-
-    Parameters
-    ----------
-    address
-        Address of a scheduler, such as ``"tcp://10.0.0.1:8786"``.
-    workers
-        Number of processes to start on this machine instead; they share its cores.
-
-    Yields
-    ------
-    distributed.Client
-        For `run`, for `mnlearn.learn(..., client=...)`, for `mnlearn.statistics.ShardedCounts`.
+def joined(address: str) -> Iterator[Any]:
+    """Provide a client of the scheduler at an address, such as ``"tcp://10.0.0.1:8786"``, with Dask's own log silent.
 
     Raises
     ------
     InputError
-        If not exactly one of the two is given, or nothing answers at the address.
-    MnlearnError
-        If the processes cannot be started.
-
-    Notes
-    -----
-    Dask has no password. A cluster that is started here listens on the loopback interface only and has no dashboard.
-    Dask's own log is silent inside the block; a lost worker is one message of the logger ``mnlearn``.
-
-    Examples
-    --------
-    >>> with cluster(workers=2) as client:  # doctest: +SKIP
-    ...     print(list(run(len, ["a", "bb"], client=client)))
-    [1, 2]
+        If nothing answers at the address.
     """
-    if (address is None) == (workers is None):
-        raise InputError("a cluster needs either an address or a number of workers. Give exactly one of them.")
     distributed = require("distributed", "dask")
-    with _quiet_dask(), _joined(distributed, address) if workers is None else _started(distributed, workers) as client:
-        yield client
-
-
-@contextmanager
-def _joined(distributed: Any, address: str | None) -> Iterator[Any]:
-    """Provide a client of the scheduler at an address."""
-    try:
-        client = distributed.Client(address, timeout=10)
-    except (OSError, ValueError, TimeoutError, MemoryError) as error:  # MemoryError: not a scheduler
-        raise InputError(
-            f"cluster must be the address of a Dask scheduler; nothing answers at {address!r} ({error}). Start "
-            "one: dask scheduler."
-        ) from error
-    with client:
-        yield client
-
-
-@contextmanager
-def _started(distributed: Any, workers: int) -> Iterator[Any]:
-    """Provide a client of a cluster that only this machine can reach."""
-    count = whole_number("workers", workers, least=1, hint="Use at least one.")
-    with ExitStack() as stack:
-        stack.enter_context(require("dask", "dask").config.set(_LOCALLY))
-        with _ctrl_c_held():  # delivered once there is a cluster to stop
-            stack.enter_context(local := _local_cluster(distributed, count))
-            client = stack.enter_context(distributed.Client(local))
-        first = set(client.nthreads())
+    with _quiet_dask():
         try:
+            client = distributed.Client(address, timeout=10)
+        except (OSError, ValueError, TimeoutError, MemoryError) as error:  # MemoryError: not a scheduler
+            raise InputError(
+                f"cluster must be the address of a Dask scheduler; nothing answers at {address!r} ({error}). Start "
+                "one: dask scheduler."
+            ) from error
+        with client:
             yield client
-        finally:
-            _end(stack, client, first)
-
-
-def _end(stack: ExitStack, client: Any, first: set[str]) -> None:
-    """Stop the processes of a cluster; the work is done, so one that does not answer any more is only logged.
-
-    A worker that is stopped while it starts in place of a lost one prints a traceback, so it may start first.
-    """
-    try:
-        if set(client.nthreads()) != first:
-            client.wait_for_workers(len(first), timeout=10)
-            client.run(int)
-    except (OSError, TimeoutError, RuntimeError, ValueError) as error:
-        _log.debug("a worker did not start again: %s", error)
-    try:
-        stack.close()
-    except (OSError, TimeoutError) as error:
-        _log.debug("a process of the cluster did not end in order: %s", error)
-
-
-def _local_cluster(distributed: Any, count: int) -> Any:
-    """Start processes that listen on the loopback interface only, without a dashboard."""
-    try:
-        return distributed.LocalCluster(
-            n_workers=count,
-            threads_per_worker=max(1, cores() // count),
-            host=_LOOPBACK,
-            dashboard_address=f"{_LOOPBACK}:0",  # Dask's pages of health need a port even without a dashboard
-            scheduler_kwargs={"dashboard": False},
-            silence_logs=_QUIET,
-        )
-    except (OSError, RuntimeError, TimeoutError) as error:
-        raise MnlearnError(
-            f"workers must be processes that can start on this machine; {count} did not ({error}). Use fewer; a "
-            "script must call it under: if __name__ == '__main__'."
-        ) from error
 
 
 @contextmanager

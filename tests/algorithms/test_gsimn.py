@@ -12,29 +12,32 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from mnlearn.algorithms.blankets import CountedBlanketTest
-from mnlearn.algorithms.gsimn import (
-    GSIMN,
-    Algorithm5,
-    Answers,
-    dependent_by_strong_union,
-    dependent_by_triangle,
-    independent_by_mirrored_triangle,
-    independent_by_strong_union,
-    independent_by_triangle,
-)
+from mnlearn.algorithms.gsimn import GSIMN, Algorithm5
 from mnlearn.algorithms.gsmn import GSMNStar
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, random_graph
-from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest, SeparationOracle
-from mnlearn.protocols import Result, VarSet, Verdict
+from mnlearn.independence import BayesianTest, ChiSquare, GTest, SeparationOracle
+from mnlearn.protocols import IndependenceTest, Result, VarSet, Verdict
 from mnlearn.statistics import Counts
 from mnlearn.statistics.kernels import DofRule
 from profiles import few
 
 from references import counts as reference
 from references import gsmn as reference_gsmn
+from references.gsimn import (
+    MIRRORED_RULES,
+    RULES,
+    Answers,
+    KnowledgeBase,
+    dependent_by_strong_union,
+    dependent_by_triangle,
+    independent_by_mirrored_triangle,
+    independent_by_strong_union,
+    independent_by_triangle,
+)
 from references.gsmn import FIGURE_1, PaperExample, any_judge, asked_about, lines, visited
+from references.judges import Audited
 
 SETTINGS: list[dict[str, Any]] = [
     {},
@@ -221,6 +224,17 @@ def test_bad_settings_are_refused_when_the_learner_is_made() -> None:
 
 # ---- judges that reason themselves
 
+
+def by_written_rules(learner: GSIMN, judge: IndependenceTest) -> Result:
+    """Learn test by test, with the rules of the twin."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "mnlearn.algorithms.gsimn.knowledge_base",
+            lambda n, *, mirrored: KnowledgeBase(n, MIRRORED_RULES if mirrored else RULES),
+        )
+        return learner.learn(Audited(judge))
+
+
 JUDGES: dict[str, Any] = {
     "chi2": lambda counts: ChiSquare(counts, alpha=0.2, dof="observed"),
     "g2": lambda counts: GTest(counts, alpha=0.2),
@@ -257,8 +271,8 @@ def test_a_judge_that_reasons_gives_what_the_written_rules_give(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MNLEARN_CORE", path)
         judge = JUDGES[test](Counts(data, n_jobs=1))
-    audited = Audited(judge)
-    result, expected = GSIMN(ahead=ahead, **setting).learn(judge), GSIMN(ahead=ahead, **setting).learn(audited)  # type: ignore[arg-type]
+    learner = GSIMN(ahead=ahead, **setting)  # type: ignore[arg-type]
+    result, expected = learner.learn(judge), by_written_rules(learner, judge)
     assert result.graph == expected.graph
     assert result.support == expected.support
     assert result.trace == expected.trace
@@ -277,7 +291,7 @@ def test_where_the_core_stops_the_search_goes_on_with_what_it_knows(
         columns.append(np.where(rng.random(300) < 0.2, rng.integers(0, card, 300), columns[-1]))
     counts = Counts(Dataset.from_codes(columns), n_jobs=1)
     judge = ChiSquare(counts, alpha=1 - 1e-12, dof=dof)
-    expected = GSIMN(keep_trace=True).learn(Audited(judge))
+    expected = by_written_rules(GSIMN(keep_trace=True), judge)
     asked, ask = list[int](), Algorithm5.__call__
 
     def noted(self: Algorithm5, x: int, y: int, z: VarSet, upcoming: Iterable[int] = ()) -> Verdict:

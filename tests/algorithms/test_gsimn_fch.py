@@ -10,10 +10,11 @@ import pytest
 from mnlearn.algorithms.gsimn import GSIMN, GSIMNFCH, MAX_VARIABLES, Closure
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, random_graph
-from mnlearn.independence import Audited, SeparationOracle
+from mnlearn.independence import SeparationOracle
 from profiles import few
 
 from references.gsmn import Statement, consequences
+from references.judges import Audited
 
 
 def statements(n: int) -> list[Statement]:

@@ -62,21 +62,6 @@ def test_the_end_of_a_steepest_climb_is_a_local_optimum(name: str, seed: int) ->
         assert scores == sorted(scores)
 
 
-@every_score
-@given(seed=st.integers(0, 2**32))
-@settings(max_examples=6)
-def test_swaps_leave_no_edge_that_could_move(name: str, seed: int) -> None:
-    score = SCORES[name](counts(seed, 5))
-    result = HillClimb(swaps=True).learn(score)
-    assert not improving_flips(score, result.graph)
-    assert result.score is not None
-    for u, v in result.graph.edges:
-        less = result.graph.flip(u, v)
-        for x in (u, v):
-            for y in set(range(5)) - {u, v} - less.neighbors(x):
-                assert score(less.flip(x, y)) <= result.score + 1e-8
-
-
 def all_gains(score: SearchableScore, graph: Graph) -> dict[tuple[int, int], float]:
     """The gain of every flip, from scratch."""
     n, value = score.n_variables, score(graph)
@@ -136,16 +121,13 @@ def test_every_flip_is_the_steepest_when_nothing_fits(make: Callable[..., Search
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=8)
 def test_every_step_is_that_of_a_search_that_caches_nothing(name: str, seed: int) -> None:
-    """With required and forbidden edges, patience, tabu, swaps and restarts; few rows make many ties."""
+    """With required and forbidden edges, patience and tabu; few rows make many ties."""
     rng = np.random.default_rng(seed)
     score = SCORES[name](counts(seed, 5, int(rng.integers(6, 60))))
     drawn = sorted({slow.random_edge(rng, 5) for _ in range(3)})
     chosen: dict[str, Any] = {
         "patience": int(rng.integers(1, 6)),
-        "swaps": bool(rng.integers(2)),
         "tabu": int(rng.integers(4)),
-        "restarts": int(rng.integers(3)),
-        "seed": int(rng.integers(100)),
         "required": drawn[::2],
         "forbidden": drawn[1::2],
     }
@@ -213,7 +195,7 @@ def test_patience_tries_the_next_weakest(seed: int) -> None:
 
 
 @every_score
-@pytest.mark.parametrize("extra", [{"tabu": 3, "patience": 10}, {"restarts": 4}, {"swaps": True}], ids=str)
+@pytest.mark.parametrize("extra", [{"tabu": 3, "patience": 10}, {"patience": 4}], ids=str)
 def test_what_is_added_never_ends_lower(name: str, extra: dict[str, int]) -> None:
     for seed in range(4):
         score = SCORES[name](counts(seed))
@@ -235,16 +217,6 @@ def test_tabu_pairs_stay_as_they_are() -> None:
     assert any(later.score < earlier.score for earlier, later in zip(result.steps, result.steps[1:], strict=False))
 
 
-def test_restarts_are_seeded() -> None:
-    score = BJPScore(slow.WhimsicalPosterior((2,) * 8, 5))
-    one, same, other = (HillClimb(restarts=3, seed=seed, keep_steps=True).learn(score) for seed in (1, 1, 2))
-    assert one.steps == same.steps != other.steps
-    generator = HillClimb(restarts=3, seed=np.random.default_rng(1), keep_steps=True).learn(score)
-    assert generator.steps == one.steps
-    assert one.steps is not None
-    assert sum(step.edge is None for step in one.steps) == 4
-
-
 @every_score
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=5)
@@ -253,9 +225,7 @@ def test_every_search_respects_what_is_known_beforehand(name: str, seed: int) ->
     score = SCORES[name](counts(seed))
     drawn = sorted({slow.random_edge(rng, 6) for _ in range(6)})
     required, forbidden = drawn[::2], drawn[1::2]
-    result = HillClimb(
-        tabu=2, patience=3, swaps=True, restarts=2, required=required, forbidden=forbidden, keep_steps=True
-    ).learn(score)
+    result = HillClimb(tabu=2, patience=3, required=required, forbidden=forbidden, keep_steps=True).learn(score)
     assert set(required) <= set(result.graph.edges)
     assert not set(forbidden) & set(result.graph.edges)
     assert result.steps is not None
@@ -265,7 +235,7 @@ def test_every_search_respects_what_is_known_beforehand(name: str, seed: int) ->
 def test_everything_fixed_leaves_nothing_to_do() -> None:
     score = SCORES["ib"](counts(1, 3))
     for learner in (HillClimb, IBMAPHC):
-        result = learner(required=[(0, 1)], forbidden=[(0, 2), (1, 2)], restarts=1, swaps=True).learn(score)
+        result = learner(required=[(0, 1)], forbidden=[(0, 2), (1, 2)]).learn(score)
         assert result.graph == Graph(3, [(0, 1)])
         assert result.converged
 
@@ -279,7 +249,7 @@ def test_better_searches_reach_the_optimum_more_often(name: str) -> None:
     """Dense six-node graphs, where IBMAP-HC is weak, against the best of all 32,768 graphs."""
     from mnlearn.algorithms.exhaustive import Exhaustive
 
-    reached = {"weakest": 0, "steepest": 0, "all": 0}
+    reached = {"weakest": 0, "steepest": 0, "tabu": 0}
     for seed in range(5):
         rows = sample_exact(PairwiseNetwork.uniform(random_graph(6, 3.5, seed=seed), 1.0), 500, seed)
         score = SCORES[name](Counts(Dataset.from_codes(rows, cards=[2] * 6), n_jobs=1))
@@ -288,15 +258,15 @@ def test_better_searches_reach_the_optimum_more_often(name: str) -> None:
         climbs = {
             "weakest": IBMAPHC(),
             "steepest": HillClimb(),
-            "all": HillClimb(swaps=True, restarts=3),
+            "tabu": HillClimb(tabu=5, patience=40),
         }
         for kind, learner in climbs.items():
             found = learner.learn(score).score
             assert found is not None
             assert found <= best + 1e-8
             reached[kind] += found >= best - 1e-8
-    assert max(reached["weakest"], reached["steepest"]) <= reached["all"]
-    assert reached["all"] >= 4
+    assert max(reached["weakest"], reached["steepest"]) <= reached["tabu"]
+    assert reached["tabu"] >= 4
 
 
 @pytest.mark.parametrize("make", [IBScore, BJPScore])
@@ -313,7 +283,7 @@ def test_a_posterior_that_knows_the_graph_is_maximised_by_it(make: Callable[...,
 def test_climbs_find_a_graph_that_the_posterior_knows(make: Callable[..., SearchableScore]) -> None:
     for seed in range(5):
         truth = random_graph(8, 2.5, seed=seed)
-        learner = IBMAPHC(tabu=7, patience=30, restarts=3)
+        learner = IBMAPHC(tabu=7, patience=30)
         assert learner.learn(make(slow.OraclePosterior(truth))).graph == truth
 
 
@@ -336,7 +306,7 @@ def test_support_of_a_local_score_is_what_it_would_lose(name: str) -> None:
 
 def test_settings_are_enough_to_run_it_again() -> None:
     score = SCORES["mpl"](counts(3))
-    learner = HillClimb(restarts=2, seed=5, start=Graph(6, [(0, 1)]), required=[(0, 2)])
+    learner = HillClimb(tabu=2, start=Graph(6, [(0, 1)]), required=[(0, 2)])
     settings_of = learner.learn(score).settings
     assert settings_of == {**stated(learner), "start": ((0, 1),)}
 
@@ -347,7 +317,6 @@ def test_settings_are_enough_to_run_it_again() -> None:
         ("proposals", "best", r"proposals 'best' does not exist.*'steepest', 'weakest'"),
         ("patience", 0, "patience must be a whole number, at least 1; got 0"),
         ("tabu", -1, "tabu must be a whole number, at least 0; got -1"),
-        ("restarts", 1.5, r"restarts must be a whole number, at least 0; got 1\.5"),
         ("max_steps", -2, "max_steps must be a whole number, at least 0; got -2"),
     ],
 )
@@ -369,8 +338,8 @@ def test_the_monitor_is_polled_while_gains_are_evaluated(name: str, monkeypatch:
 
 @given(seed=st.integers(0, 2**32), limit=st.integers(0, 12))
 @settings(max_examples=30)
-def test_a_limit_of_flips_holds_for_swaps_too(seed: int, limit: int) -> None:
-    search = HillClimb(start=random_graph(6, 2, seed=seed), swaps=True, restarts=3, max_steps=limit)
+def test_a_limit_of_flips_holds(seed: int, limit: int) -> None:
+    search = HillClimb(start=random_graph(6, 2, seed=seed), tabu=3, patience=9, max_steps=limit)
     assert search.learn(SCORES["bjp"](counts(seed))).cost["flips"] <= limit
 
 

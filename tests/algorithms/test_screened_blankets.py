@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from functools import cache
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from hypothesis import strategies as st
 from mnlearn import _core
 from mnlearn.algorithms.mpl import TwoPhase
 from mnlearn.algorithms.screening import Screening
-from mnlearn.checkpoint import Checkpoint, fingerprint_of
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import Graph
@@ -33,7 +31,6 @@ from mnlearn.graphs.candidates import (
 from mnlearn.protocols import FloatArray, Indices, Result, VarSet
 from mnlearn.scores import MPL, PIC, Decomposed
 from mnlearn.statistics import Counts, kernels
-from mnlearn.statistics.stored import CheckpointedCounts
 
 from references import counts as reference
 from references import mpl as reference_mpl
@@ -376,15 +373,6 @@ def test_scattered_candidates_have_the_bits_of_neighbouring_ones(monkeypatch: py
                 whole = counts.reduce(kernel, 0, range(5, 700), z)
                 assert counts.reduce(kernel, 0, ys, z).tolist() == whole[:, ys - 5].tolist()
                 assert counts.reduce(kernel, 0, ys[::-1], z).tolist() == whole[:, ys[::-1] - 5].tolist()
-
-
-def test_a_checkpoint_stores_screens_and_scans(tmp_path: Path) -> None:
-    data, learner = some_data(6, n=20, n_rows=200), TwoPhase(candidates=Screening(k=3))
-    with Checkpoint(tmp_path / "run.mnck", fingerprint_of("test")) as checkpoint:
-        found = learner.learn(MPL(CheckpointedCounts(Counts(data), checkpoint)))
-    assert_same(found, learner.learn(MPL(Counts(data))))
-    with Checkpoint(tmp_path / "run.mnck", fingerprint_of("test"), resume=True) as checkpoint:
-        assert_same(learner.learn(MPL(CheckpointedCounts(Counts(data), checkpoint))), found)
 
 
 def test_a_derived_score_is_asked_itself() -> None:

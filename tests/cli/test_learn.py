@@ -134,10 +134,10 @@ def test_methods_by_a_score_print_it(run: Any, data: Path, method: str) -> None:
 
 def test_names_in_a_setting_keep_their_capitals(run: Any, tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("Alpha,Beta\n" + "0,0\n1,1\n" * 20)
-    words = ["learn", tmp_path / "d.csv", "--method", "bjp", "--set", "swaps=TRUE", "--set", "start=None"]
+    words = ["learn", tmp_path / "d.csv", "--method", "bjp", "--set", "keep_absent=TRUE", "--set", "start=None"]
     document = run(*words, "--set", 'order=["Beta", "Alpha"]', "--json").document()
     assert document["settings"]["order"] == ["Beta", "Alpha"]
-    assert (document["settings"]["swaps"], document["settings"]["start"]) == (True, None)
+    assert (document["settings"]["keep_absent"], document["settings"]["start"]) == (True, None)
 
 
 @pytest.mark.parametrize("method", ["ib", "bjp"])

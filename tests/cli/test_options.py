@@ -11,7 +11,7 @@ import typer
 
 from mnlearn.cli import options
 from mnlearn.cli.app import make_app
-from mnlearn.cli.options import ClusterOptions, InputOptions, OptionGroup, ReadingOptions, expand_groups
+from mnlearn.cli.options import InputOptions, OptionGroup, ReadingOptions, expand_groups
 from mnlearn.errors import InputError
 from mnlearn.learning import METHODS, SCORES, TESTS
 
@@ -82,11 +82,3 @@ def test_every_command_that_reads_data_takes_the_options_of_reading() -> None:
 def test_a_column_with_two_types_is_refused() -> None:
     with pytest.raises(InputError, match="one type; got 'b' as --categorical and as --continuous"):
         ReadingOptions(categorical=["a", "b"], continuous=["b"]).keywords()
-
-
-def test_two_clusters_are_refused() -> None:
-    with (
-        pytest.raises(InputError, match="--cluster and --workers exclude"),
-        ClusterOptions(cluster="tcp://h:1", workers=2).client(),
-    ):
-        pass

@@ -180,8 +180,6 @@ def test_data_are_not_written_over(run: Any, data: Path, truth: Path, tmp_path: 
     for words in (
         ("learn", data, "--out", data),
         ("predict", model, data, "stress", "--out", data),
-        ("fit", truth, data, "--uai", data),
-        ("fit", truth, data, "--uai", model / "model.json", "--out", model),
         ("report", data, "--out", data),
         ("simulate", mine, "--out", tmp_path / "mine.csv"),  # the default of --truth
     ):

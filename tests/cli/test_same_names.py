@@ -30,9 +30,9 @@ CALLS: dict[str, tuple[Callable[..., Any], ...]] = {
     "compare-groups": (mn.compare_groups, mn.learn),
     "simulate": (simulate, GibbsPlan),
 }
-OF_ALL = {"json", "debug", "help", "set", "all", "out", "list", "cluster", "workers"}
+OF_ALL = {"json", "debug", "help", "set", "all", "out", "list", "cluster"}
 TYPES = {"categorical", "continuous", "nominal", "ordinal", "count"}  # types={...}
-FILES = {"plot", "report", "uai", "truth", "model"}  # methods and parts of the result, and where a model is
+FILES = {"plot", "report", "truth", "model"}  # methods and parts of the result, and where a model is
 OWN = {"bootstrap", "bootstrap_seed", "stable", "score", "prior"} | {"test", "alpha"}  # options of two calls in one
 
 

@@ -16,13 +16,14 @@ from mnlearn.algorithms.counted import CountedTest
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph
-from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest, SeparationOracle
+from mnlearn.independence import BayesianTest, ChiSquare, GTest, SeparationOracle
 from mnlearn.protocols import BaseTest, Indices, Kernel, VarSet, Verdict, Verdicts, with_defaults
 from mnlearn.scores import IBScore
 from mnlearn.statistics import Counts
 from monitors import Stopping
 
 from references import counts as reference
+from references.judges import Audited
 
 JUDGES: dict[str, Any] = {"chi2": ChiSquare, "g2": GTest, "bayes": BayesianTest}
 LEARNERS: dict[str, Any] = {

@@ -24,13 +24,15 @@ from mnlearn.data import Dataset, read
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph, random_graph
 from mnlearn.graphs.candidates import Candidates, every_pair, keys_of
-from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest, PartialCorrelation, SeparationOracle
+from mnlearn.independence import BayesianTest, ChiSquare, GTest, PartialCorrelation, SeparationOracle
 from mnlearn.independence.information import CountedInformation, GaussianInformation, RowInformation
 from mnlearn.protocols import Result
 from mnlearn.scores import MPL, BJPScore, ExtendedBIC, IBScore, L1Logistic
 from mnlearn.scores.lasso import EBICLasso
 from mnlearn.statistics import Counts, Moments
 from mnlearn.statistics.row_data import Rows
+
+from references.judges import Audited
 
 N, ROWS = 6, 150
 
@@ -89,9 +91,9 @@ OTHERS: dict[str, tuple[Any, Any]] = {
     ),
     "aracne-rows": (ARACNE(correction="none"), lambda: RowInformation(Rows(numbers()))),
     "ib": (IBMAPHC(), lambda: IBScore(BayesianTest(Counts(data())))),
-    "bjp": (IBMAPHC(swaps=True), lambda: BJPScore(BayesianTest(Counts(data())))),
+    "bjp": (IBMAPHC(patience=3), lambda: BJPScore(BayesianTest(Counts(data())))),
     "hillclimb": (HillClimb(), lambda: MPL(Counts(data()))),
-    "hillclimb-swaps": (HillClimb(swaps=True, tabu=3, forbidden=((0, 3),)), lambda: MPL(Counts(data()))),
+    "hillclimb-tabu": (HillClimb(tabu=3, forbidden=((0, 3),)), lambda: MPL(Counts(data()))),
     "mbs": (MBS(), lambda: ExtendedBIC(Counts(data()))),
     "mbs-and": (MBS(combine="and"), lambda: MPL(Counts(data()))),
     "exhaustive": (Exhaustive(), lambda: MPL(Counts(data()))),

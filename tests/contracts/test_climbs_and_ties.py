@@ -41,7 +41,7 @@ LEARNERS: dict[str, Callable[[Dataset], Graph]] = {
     **{f"ibmap {score}": by(IBMAPHC(), score) for score in ("ib", "bjp")},
     **{f"ibmap tabu {score}": by(IBMAPHC(tabu=4, patience=10), score) for score in ("ib", "bjp")},
     **{f"hillclimb {score}": by(HillClimb(), score) for score in SCORES},
-    **{f"swaps {score}": by(HillClimb(swaps=True, tabu=2, patience=3), score) for score in SCORES},
+    **{f"tabu {score}": by(HillClimb(tabu=2, patience=3), score) for score in SCORES},
     **{f"exhaustive {score}": by(Exhaustive(), score) for score in SCORES},
 }
 

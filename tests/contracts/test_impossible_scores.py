@@ -17,7 +17,7 @@ from mnlearn.scores import BJPScore, IBScore
 from mnlearn.scores.local import Decomposed
 
 CLIMBS = [
-    *(HillClimb(), HillClimb(tabu=2, patience=5), HillClimb(swaps=True, restarts=4)),
+    *(HillClimb(), HillClimb(tabu=2, patience=5), HillClimb(tabu=3, patience=9)),
     HillClimb(start=Graph(4, [(0, 1), (1, 2)])),
 ]
 

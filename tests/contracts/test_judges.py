@@ -14,16 +14,13 @@ from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs import Graph
 from mnlearn.independence import (
-    Audited,
     BayesianTest,
-    Budgeted,
     ChiSquare,
     GaussianPosterior,
     GTest,
     MixedTest,
     MutualInformation,
     PartialCorrelation,
-    Remembered,
     ScoreTest,
     SeparationOracle,
 )
@@ -40,9 +37,6 @@ DISCRETE: dict[str, Callable[[Dataset], IndependenceTest]] = {
     "bayes": lambda data: BayesianTest(Counts(data)),
     "score": lambda data: ScoreTest(Counts(data)),
     "mixed": lambda data: MixedTest(MixedLikelihoods(data)),
-    "remembered": lambda data: Remembered(ChiSquare(Counts(data))),
-    "audited": lambda data: Audited(ChiSquare(Counts(data))),
-    "budgeted": lambda data: Budgeted(ChiSquare(Counts(data)), 10_000),
 }
 
 

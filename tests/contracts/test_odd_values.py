@@ -194,8 +194,6 @@ def judges() -> Iterator[tuple[str, Call]]:
     makers |= {kind: {"moments": moments} for kind in (mn.PartialCorrelation, mn.GaussianPosterior)}
     makers |= {kind: {"posterior": posterior} for kind in (mn.IBScore, mn.BJPScore)}
     makers |= {mn.L1Logistic: {"data": mn.read(table())}, mn.SeparationOracle: {"graph": GRAPH}}
-    makers |= {kind: {"test": posterior} for kind in (mn.Remembered, mn.Audited)}
-    makers |= {mn.Budgeted: {"test": posterior, "max_tests": 10**6}}
     question = {"x": 0, "z": frozenset({2})}
     for make, given in makers.items():
         name = make.__name__
@@ -291,7 +289,6 @@ def models() -> Iterator[tuple[str, Call]]:
         yield "predict", (kind.predict, {"column": "a", "data": rows})
         yield "model.sample", with_defaults(kind.sample, n_rows=3, seed=1)
         yield "model.save", (kind.save, {"path": FOLDER / "saved"})
-    yield "write_uai", (discrete.write_uai, {"path": FOLDER / "m.uai"})
 
 
 def simulations() -> Iterator[tuple[str, Call]]:

@@ -183,7 +183,7 @@ def one_call() -> dict[str, Call]:
     intervals = learned.intervals(2, relearn=False, n_jobs=1)
     truth = mn.NamedGraph(learned.graph, dataset.names)
     return {
-        "learn": with_defaults(mn.learn, {"data": table, "method": "mpl", "n_jobs": 1}, but=("checkpoint",)),
+        "learn": with_defaults(mn.learn, {"data": table, "method": "mpl", "n_jobs": 1}),
         "blanket": with_defaults(mn.blanket, {"data": table, "target": "b", "n_jobs": 1}),
         "score": with_defaults(mn.score, {"data": table, "graph": truth, "score": "mpl", "n_jobs": 1}),
         "compare": with_defaults(mn.compare, {"data": dataset, "truth": truth, "methods": ["mpl"], "n_jobs": 1}),
@@ -245,17 +245,12 @@ def graphs() -> dict[str, Call]:
 
 
 def learners() -> dict[str, Call]:
-    """Settings of learners and of what wraps a test."""
-    test = mn.ChiSquare(Counts(data(), n_jobs=1))
+    """Settings of learners."""
     named = {
         *(mn.ARACNE, mn.GSIMN, mn.GSIMNFCH, mn.GSMN, mn.GSMNStar, mn.HHCMN, mn.IBMAPHC, mn.L1LR, mn.MBS, mn.PC),
         *(mn.Exhaustive, mn.GraphicalLasso, mn.HillClimb, mn.SeparatorEvidence, mn.TwoPhase),
     }
-    return {learner.__name__: with_defaults(learner, {}) for learner in named} | {
-        "Remembered": with_defaults(mn.Remembered, {"test": test}),
-        "Budgeted": (mn.Budgeted, {"test": test, "max_tests": 10}),
-        "Audited": (mn.Audited, {"test": test}),
-    }
+    return {learner.__name__: with_defaults(learner, {}) for learner in named}
 
 
 def searches() -> dict[str, Call]:
@@ -331,12 +326,6 @@ def test_a_judge_or_monitor_of_the_wrong_kind_is_refused_by_name(learner: Any) -
     call, given = searches()[learner.__name__]
     with pytest.raises(UnsuitableError, match="monitor must have the methods progress and cancelled; got a int"):
         call(**{**given, "monitor": 3})
-
-
-@pytest.mark.parametrize("wrapper", [mn.Audited, mn.Remembered, lambda test: mn.Budgeted(test, 3)])
-def test_a_wrapper_needs_a_test(wrapper: Any) -> None:
-    with pytest.raises(UnsuitableError, match="test must have the methods __call__ and scan; got a int"):
-        wrapper(3)
 
 
 def test_a_prior_that_fails_is_named() -> None:

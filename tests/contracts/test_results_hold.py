@@ -30,7 +30,7 @@ SCORES: dict[str, Callable[[Counts], Any]] = {
     "pic": PIC,
     "ebic": ExtendedBIC,
 }
-ALL: dict[str, Any] = {"swaps": True, "tabu": 3, "patience": 4, "restarts": 2, "keep_absent": True}
+ALL: dict[str, Any] = {"tabu": 3, "patience": 4, "keep_absent": True}
 CLIMBS: dict[str, tuple[Any, str]] = {
     **{f"ibmap {score}": (IBMAPHC, score) for score in ("ib", "bjp")},
     **{f"hillclimb {score}": (HillClimb, score) for score in SCORES},

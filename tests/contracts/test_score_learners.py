@@ -32,7 +32,7 @@ SCORES: dict[str, Judge] = {
 LEARNERS: dict[str, tuple[Any, Judge]] = {
     "ibmap-ib": (IBMAPHC(), SCORES["ib"]),
     "ibmap-bjp": (IBMAPHC(), SCORES["bjp"]),
-    "ibmap-better": (IBMAPHC(proposals="steepest", swaps=True, restarts=1, seed=3), SCORES["bjp"]),
+    "ibmap-better": (IBMAPHC(proposals="steepest", tabu=2, patience=3), SCORES["bjp"]),
     "hillclimb-mpl": (HillClimb(), SCORES["mpl"]),
     "hillclimb-tabu": (HillClimb(tabu=3, patience=4), SCORES["ib"]),
     "mpl": (TwoPhase(), SCORES["mpl"]),

@@ -164,7 +164,7 @@ def test_what_needs_whole_rows_refuses_weights(tmp_path: Path) -> None:
     with pytest.raises(UnsuitableError, match=r"rows drawn without replacement .*sampling='bootstrap'"):
         numbers.sample(10, seed=1)
     with pytest.raises(UnsuitableError, match="this method reads one by one must be whole"):
-        mn.learn(numbers, "glasso", penalty="cv")
+        mn.learn(numbers, "aracne", information="rank")
     with pytest.raises(InputError, match="weights cannot be used to compare groups"):
         mn.compare_groups({**CATEGORIES, "w": WEIGHTS}, by="stress", weights="w", method="mpl")
 

@@ -280,14 +280,25 @@ def _read_screen(folder: Path) -> None:
     mn.learn(_rows(), method="pc", candidates=found)
 
 
-# Checkpoints of learning and of optimization
+# Checkpoints of samples and of screens
+
+
+def _draw(folder: Path, method: str = "mpl", *, resume: bool = False) -> None:
+    """Resample with a checkpoint, and use the frequencies."""
+    found = mn.learn(_rows(), method).bootstrap(3, n_jobs=1, checkpoint=folder, resume=resume)
+    found.stable(0.5).to_dict()
+
+
+def _scan(folder: Path, k: int = 2, *, resume: bool = False) -> None:
+    """Screen with a checkpoint, and use the pairs."""
+    mn.screen(_rows(), k, n_jobs=1, checkpoint=folder, resume=resume).pairs("pyarrow")
+
+
+_RUNS = (_draw, partial(_draw, method="gsmn"), _scan, partial(_scan, k=1))
 
 
 def _checkpoint_cases() -> list[Case]:
-    def saved(folder: Path, method: str) -> None:
-        mn.learn(_rows(), method=method, checkpoint=folder)
-
-    return [files_of(partial(saved, method=method)) for method in ("mpl", "gsmn", "pc", "ib")]
+    return [files_of(run) for run in _RUNS]
 
 
 def _change_checkpoint(change: Mutations, case: Case) -> Case:
@@ -320,10 +331,10 @@ def _change_answer(change: Mutations, answer: bytes) -> bytes:
 
 
 def _read_checkpoint(folder: Path) -> None:
-    """Resume with each of the methods; all but the right one refuse the settings."""
-    for method in ("mpl", "gsmn", "pc", "ib"):
+    """Resume each of the runs; all but the right one refuse the settings."""
+    for run in _RUNS:
         try:
-            mn.learn(_rows(), method=method, checkpoint=folder, resume=True)
+            run(folder, resume=True)
         except MnlearnError as error:
             if "same data and settings" not in str(error):
                 raise

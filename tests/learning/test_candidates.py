@@ -212,17 +212,6 @@ def test_fingerprints_tell_candidates_apart_and_are_short() -> None:
     assert made[3] == resolve({"method": "pc", "candidates": iter(pairs)}).fingerprint()
 
 
-def test_a_checkpoint_resumes_a_screened_run(tmp_path: Path) -> None:
-    given: dict[str, Any] = {"candidates": "screen", "k": 3, "checkpoint": tmp_path / "run"}
-    for method in ("pc", "hhc-mn", "gsmn*", "aracne"):
-        whole = mn.learn(SURVEY, method, candidates="screen", k=3)
-        first = mn.learn(SURVEY, method, **(given | {"checkpoint": tmp_path / method}))
-        again = mn.learn(SURVEY, method, **(given | {"checkpoint": tmp_path / method}), resume=True)
-        assert first.graph == again.graph
-        assert first.result.support == again.result.support
-        assert set(whole.graph.edges) == set(first.graph.edges)
-
-
 def test_bootstrap_and_groups_learn_by_the_same_candidates() -> None:
     learned = mn.learn(SURVEY, "hhc-mn", candidates=FEW).bootstrap(3)
     assert {frozenset((edge.u, edge.v)) for edge in learned.edge_list()} <= set(map(frozenset, FEW))

@@ -166,17 +166,6 @@ def test_pairs_without_common_rows_are_counted_and_mentioned(caplog: pytest.LogC
     assert "without a complete row" in mn.learn(data, "pc").cost_in_words
 
 
-@pytest.mark.parametrize("make", [categorical, continuous])
-@pytest.mark.parametrize("method", ["pc", "gsmn*", "ib"])
-def test_a_checkpoint_resumes_to_the_same_bits(tmp_path: Path, make: Callable[..., Dataset], method: str) -> None:
-    data, path = make(), tmp_path / "run.checkpoint"
-    first = mn.learn(data, method, checkpoint=path)
-    again = mn.learn(data, method, checkpoint=path, resume=True)
-    plain = mn.learn(data, method)
-    assert first.graph == again.graph == plain.graph
-    assert first.result.support == again.result.support == plain.result.support
-
-
 def test_row_shards_have_the_bits_of_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     data = categorical(n_rows=1000, seed=3)
     packed = SimpleNamespace(fingerprint="f")

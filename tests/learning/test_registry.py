@@ -32,7 +32,8 @@ def test_settings_are_those_of_the_classes() -> None:
     assert SCORES["entropy"].settings == SCORES["evidence"].settings == ()
     assert METHODS["gsmn"].settings == {"ahead": 1024, "keep_trace": False, "candidates": None}
     assert METHODS["mbs"].judge_settings("ebic") == ("gamma",)
-    assert METHODS["glasso"].judge_settings(None)[:2] == ("penalty", "gamma")
+    assert METHODS["glasso"].judge_settings(None) == ("gamma", "n_penalties", "smallest")
+    assert METHODS["lasso"].judge_settings(None) == ("penalty", "gamma", "alpha")
     assert "n_permutations" in METHODS["pc"].judge_settings(None)
 
 

@@ -1,8 +1,7 @@
-"""Neighbourhoods by several processes or workers: the same bits as one after the other, kept and stopped alike."""
+"""Neighbourhoods by several processes or workers: the same bits as one after the other."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
-from mnlearn.checkpoint import Checkpoint, open_checkpoint
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError, MnlearnError
 from mnlearn.protocols import Neighborhood, SpreadNeighborhoods, VarSet
@@ -59,41 +57,12 @@ def test_processes_begin_only_when_they_pay(monkeypatch: pytest.MonkeyPatch) -> 
     assert begun == [8]
 
 
-@pytest.mark.parametrize("worth", [0.0, 1e9])
-def test_what_was_found_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worth: float) -> None:
-    monkeypatch.setattr(counting, "WORTH", worth)
-    monkeypatch.setattr(counting, "run", lambda ask, groups, **_: map(ask, groups))
-
-    def asked(kept: Checkpoint | None, after: int) -> list[Neighborhood]:
-        monitor, found = Stopping(after), []
-        for answer in ParallelNeighborhoods(Plain(), 2, None, kept).spread(QUESTIONS, monitor):
-            found.append(answer)
-            monitor.progress(len(found), N)
-        return found
-
-    with open_checkpoint(tmp_path, False, "data") as kept:
-        assert asked(kept, 4) == expected()[:4]
-    monkeypatch.setattr(Plain, "neighborhood", _only_from(4))
-    with open_checkpoint(tmp_path, True, "data") as kept:
-        assert asked(kept, 100) == expected_from(4)
-
-
-def test_a_question_asked_twice_moves_no_answer(tmp_path: Path) -> None:
-    twice = [QUESTIONS[0], *QUESTIONS]
-    with open_checkpoint(tmp_path, False, "data") as kept:
-        assert list(ParallelNeighborhoods(Plain(), 1, None, kept).spread(twice)) == [expected()[0], *expected()]
-
-
-def _only_from(first: int) -> Any:
-    def neighborhood(_self: Plain, x: int, candidates: VarSet, required: VarSet) -> Neighborhood:
-        assert x >= first, "asked again"
-        return Neighborhood({y: x + 0.1 * len(candidates) for y in required}, x)
-
-    return neighborhood
-
-
-def expected_from(_first: int) -> list[Neighborhood]:
-    return [Neighborhood({y: x + 0.1 * len(candidates) for y in required}, x) for x, candidates, required in QUESTIONS]
+def test_a_monitor_stops_it() -> None:
+    monitor, found = Stopping(4), []
+    for answer in ParallelNeighborhoods(Plain(), 1).spread(QUESTIONS, monitor):
+        found.append(answer)
+        monitor.progress(len(found), N)
+    assert found == expected()[:4]
 
 
 @pytest.mark.parametrize("method", ["l1lr", "lasso", "l1mb"])

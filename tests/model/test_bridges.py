@@ -1,21 +1,18 @@
-"""Discrete models in pyAgrum, pgmpy and UAI files: the same distribution there as here."""
+"""Discrete models in pyAgrum and pgmpy: the same distribution there as here."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mnlearn import FileError, Graph, InputError, MissingDependencyError
+from mnlearn import Graph, InputError, MissingDependencyError
 from mnlearn.model import DiscreteModel, FitReport
 from mnlearn.simulate import FactorNetwork, uniform_factors
-
-from references import model as slow
 
 GRAPH = Graph(5, [(0, 1), (1, 2), (0, 2), (2, 3)])
 CARDS = (2, 3, 2, 2, 2)
@@ -54,24 +51,6 @@ def test_pyagrum_has_the_names_and_the_edges() -> None:
     assert set(field.names()) == set(model().names)
     assert field.sizeEdges() == GRAPH.n_edges
     assert field.variable("kind").labels() == ("a", "b", "c d")
-
-
-def test_a_uai_file_is_read_back_by_pyagrum(tmp_path: Path) -> None:
-    gum = load_pyagrum()
-    fitted = model()
-    fitted.write_uai(tmp_path / "model.uai")
-    field = gum.MarkovRandomField()
-    field.loadUAI(str(tmp_path / "model.uai"))
-    inference = gum.ShaferShenoyMRFInference(field)
-    inference.makeInference()
-    for x in range(5):
-        expected = slow.posterior(fitted.network, x, {})
-        np.testing.assert_allclose(inference.posterior(str(x)).toarray(), expected, atol=1e-9)
-
-
-def test_a_uai_file_needs_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="path must be in an existing folder"):
-        model().write_uai(tmp_path / "no" / "model.uai")
 
 
 def test_labels_that_are_one_text_are_refused() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import combinations
 
-import numpy as np
-
 from mnlearn.graphs import Graph
 from mnlearn.graphs.graph import Edge
 from mnlearn.protocols import Score
@@ -62,52 +60,20 @@ class Climb:
         if self.graph != self.best:
             self.move(self.best)
 
-    def swap(self) -> bool:
-        left = [pair for pair in self.free if pair in self.graph]
-        whole = self.graph
-        while left:
-            edge = self.steepest(left)
-            left.remove(edge)
-            lost = self.gain(edge)
-            self.graph = whole.flip(*edge)
-            moves = [pair for pair in self.free if len(set(pair) & set(edge)) == 1 and pair not in self.graph]
-            pair = self.steepest(moves) if moves else None
-            if pair is not None and lost + self.gain(pair) > ROUNDING:
-                self.trace.append(edge)
-                self.flip(pair)
-                return True
-            self.graph = whole
-        return False
-
-    def restart(self, rng: np.random.Generator) -> None:
-        drawn = rng.choice(len(self.free), min(len(self.free), 1 + self._score.n_variables // 2), replace=False)
-        graph = self.best
-        for k in drawn.tolist():
-            graph = graph.flip(*self.free[k])
-        self.move(graph)
-        self.compare()
-
 
 def hill_climb(
     score: Score,
     strength: dict[Edge, float],
     *,
     patience: int,
-    swaps: bool,
     tabu: int,
-    restarts: int,
-    seed: int,
     required: Collection[Edge],
     forbidden: Collection[Edge],
 ) -> Climb:
     """The settings are those of `HillClimb`; strength is the marginal association of each pair."""
     run = Climb(score, strength, {*required, *forbidden}, Graph(score.n_variables, required))
-    rng = np.random.default_rng(seed)
-    for climb in range(1 + restarts):
-        if climb:
-            run.restart(rng)
-        if tabu:
-            run.tabu(tabu, patience)
-        while run.improve() or (swaps and run.swap()):
-            pass
+    if tabu:
+        run.tabu(tabu, patience)
+    while run.improve():
+        pass
     return run

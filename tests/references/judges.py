@@ -1,13 +1,14 @@
-"""Judges made for tests of searches: one that fades with distance, one that answers at random but never changes."""
+"""Judges for tests of searches: distances as evidence, random answers that never change, an account, a cache."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log
 
 import numpy as np
 
 from mnlearn.graphs import Graph
-from mnlearn.protocols import Indices, VarSet, Verdict, Verdicts
+from mnlearn.protocols import BaseTest, IndependenceTest, Indices, VarSet, Verdict, Verdicts
 
 
 class GradedOracle:
@@ -51,3 +52,35 @@ class Whimsical:
         answers = [self(x, int(y), z) for y in ys]
         support = np.array([a.log_support for a in answers], dtype=np.float64)
         return Verdicts(np.array([a.independent for a in answers], dtype=np.bool_), support)
+
+
+class Audited(BaseTest):
+    """Account of the questions to the test inside; never batched, so a search puts its questions one scan at a time."""
+
+    def __init__(self, test: IndependenceTest) -> None:
+        self._test = test
+        self.asked, self.weighted, self.largest_z = 0, 0, 0
+
+    @property
+    def n_variables(self) -> int:
+        return self._test.n_variables
+
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        answers = self._test.scan(x, ys, z)
+        self.asked += len(ys)
+        self.weighted += len(ys) * (2 + len(z))
+        self.largest_z = max(self.largest_z, len(z) if len(ys) else 0)
+        return answers
+
+
+def cached(test: IndependenceTest) -> Callable[[int, int, VarSet], Verdict]:
+    """Return the test with a cache: each question, from either end, reaches it once."""
+    known: dict[tuple[int, int, VarSet], Verdict] = {}
+
+    def ask(x: int, y: int, z: VarSet) -> Verdict:
+        question = (min(x, y), max(x, y), z)
+        if question not in known:
+            known[question] = test(x, y, z)
+        return known[question]
+
+    return ask

@@ -16,12 +16,13 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs import Graph
 from mnlearn.protocols import EvidenceScore
-from mnlearn.scores import MPL, FullTableEvidence, HybridEvidence, PairwiseEvidence
+from mnlearn.scores import MPL, HybridEvidence
 from mnlearn.statistics import Counts, Moments
 from profiles import few
 
 from references import counts as reference
 from references import evidence as slow
+from references.evidence_parts import FullTableEvidence, PairwiseEvidence
 
 Data = tuple[Dataset, int, list[int]]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import mnlearn as mn
 from mnlearn.algorithms import HHCMN, PC
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
@@ -144,15 +142,6 @@ def test_from_a_covariance_alone() -> None:
     covariance = np.cov(rows, rowvar=False)
     judge = PartialCorrelation(Moments.from_covariance(covariance, n_rows=len(rows)))
     assert bits(PC().learn(judge)) == bits(PC(ahead=1).learn(judge))
-
-
-def test_a_search_is_resumed_from_its_checkpoint(tmp_path: Path) -> None:
-    data = data_of(11)
-    for method in ("pc", "hhc-mn"):
-        expected = mn.learn(data, method, alpha=0.2).result
-        for resume in (False, True):
-            found = mn.learn(data, method, alpha=0.2, checkpoint=tmp_path / method, resume=resume).result
-            assert bits(found) == bits(expected)
 
 
 def test_an_error_while_rows_are_read_comes_through(monkeypatch: pytest.MonkeyPatch) -> None:

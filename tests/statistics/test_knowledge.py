@@ -1,4 +1,4 @@
-"""The native knowledge base says what the rules say that are written out in algorithms/gsimn.py."""
+"""The native knowledge base says what the rules say that are written out in references/gsimn.py."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnlearn import _core
-from mnlearn.algorithms.gsimn import MIRRORED_RULES, RULES, KnowledgeBase
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.protocols import Knowledge
 from mnlearn.statistics import Counts, kernels
+
+from references.gsimn import MIRRORED_RULES, RULES, KnowledgeBase
 
 
 def both(n: int, *, mirrored: bool) -> tuple[_core.Knowledge, KnowledgeBase]:

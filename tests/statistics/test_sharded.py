@@ -13,12 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusters import kill, lonely_workers
+from clusters import kill, local_cluster, lonely_workers
 from mnlearn.algorithms import GSIMN, IBMAPHC, PC, SeparatorEvidence, TwoPhase
 from mnlearn.data import Dataset, pack
 from mnlearn.errors import DataError, FileError, InputError, MnlearnError, UnsuitableError
 from mnlearn.independence import BayesianTest, ChiSquare
-from mnlearn.parallel import cluster
 from mnlearn.scores import MPL, PIC, BJPScore, HybridEvidence, IBScore
 from mnlearn.statistics import Counts, Shard, ShardedCounts, kernels, row_shards
 from mnlearn.statistics import shards as module
@@ -242,7 +241,7 @@ def pid() -> int:
 def test_a_worker_that_is_killed_costs_nothing_but_time(tmp_path: Path) -> None:
     data = data_of(3000, [2, 3, 4, 2, 3, 2, 4, 2])
     expected = LEARNERS["bjp"](Counts(data))
-    with cluster(workers=2) as joined:
+    with local_cluster(2) as joined:
         counts = ShardedCounts(joined, split(data, tmp_path, 2))
         homes = dict(counts._workers._home)  # type: ignore[union-attr]
         victim = joined.run(pid)[next(iter(homes.values()))]
@@ -265,7 +264,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(tmp_path: Path) -> None:
 def test_a_worker_that_dies_before_it_has_a_shard_is_left_out(tmp_path: Path) -> None:
     data = data_of(300, [2, 3, 2])
     shards = split(data, tmp_path, 2)
-    with cluster(workers=2) as joined:
+    with local_cluster(2) as joined:
         os.kill(next(iter(joined.run(pid).values())), signal.SIGKILL)
         counts = ShardedCounts(joined, shards)
         found = counts.tables(0, [1], frozenset({2})).counts[0]
@@ -292,7 +291,7 @@ def test_when_all_workers_are_gone_it_ends_with_an_error(tmp_path: Path, monkeyp
 @pytest.mark.usefixtures("processes")
 def test_when_the_scheduler_is_gone_it_ends_with_an_error(tmp_path: Path) -> None:
     paths = split(data_of(300, [2] * 4), tmp_path, 2)
-    with cluster(workers=1) as joined:
+    with local_cluster(1) as joined:
         counts = ShardedCounts(joined, paths)
     with pytest.raises(MnlearnError, match="client must be connected to its scheduler; it is closed"):
         counts.reduce(kernels.mi(), 0, [1], frozenset())

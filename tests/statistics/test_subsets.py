@@ -18,12 +18,13 @@ from mnlearn.algorithms import HHCMN, PC
 from mnlearn.data import Dataset
 from mnlearn.errors import InputError
 from mnlearn.graphs.candidates import Candidates
-from mnlearn.independence import Audited, BayesianTest, ChiSquare, GTest
+from mnlearn.independence import BayesianTest, ChiSquare, GTest
 from mnlearn.protocols import PairLists, SetLevel
 from mnlearn.statistics import Counts, kernels
 from monitors import Stopping
 
 from references import counts as reference
+from references.judges import Audited
 from references.subsets import account, level_by_scans, walk_of, without_seconds
 
 JUDGES: dict[str, Any] = {

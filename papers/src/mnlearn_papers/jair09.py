@@ -46,7 +46,7 @@ from mnlearn.evaluation.metrics import normalized_hamming
 from mnlearn.evaluation.subgraphs import sample_triplets
 from mnlearn.graphs.generators import random_graph
 from mnlearn.independence.discrete import ChiSquare
-from mnlearn.independence.wrappers import SeparationOracle
+from mnlearn.independence.oracle import SeparationOracle
 from mnlearn.protocols import IndependenceTest, Result
 from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.kernels import DofRule

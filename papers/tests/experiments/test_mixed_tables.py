@@ -1,11 +1,6 @@
-"""Tables of several kinds, their readings, and a small run of the comparison."""
+"""Tables of several kinds, and their readings."""
 
 from __future__ import annotations
-
-import csv
-from importlib import util
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -17,18 +12,6 @@ from mnlearn_papers.mixed import FEWEST_ROWS, READINGS, SECTIONS, SOURCES, Case,
 from networks import DATA, needs_data
 
 DRAWN = [name for name, graphs in SOURCES.items() if "file" not in graphs]
-
-
-@pytest.fixture(scope="module")
-def program() -> ModuleType:
-    """Return the benchmark as a module."""
-    file = Path(__file__).parents[2] / "benchmarks" / "mixed_accuracy.py"
-    spec = util.spec_from_file_location("mixed_accuracy", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize("source", DRAWN)
@@ -96,34 +79,3 @@ def test_rows_with_gaps_are_dropped_or_get_a_state() -> None:
         np.testing.assert_array_equal(category.columns[x], holed.columns[x])
     assert READINGS["dropped"](random_gaps(whole, 0.7, seed=1)) is None
     assert dropped.n_rows >= FEWEST_ROWS
-
-
-def test_a_small_run_of_the_comparison(program: ModuleType, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    wanted = [case for case in cases("ordinal", 1, 2) if case.n_rows == 500]
-    with caplog.at_level("ERROR", logger="mnlearn"):  # the program silences the log; here it is restored
-        runs = program.measured(wanted, 1)
-    errors = {
-        reading: [run.errors for run in runs if run.reading == reading] for reading in SECTIONS["ordinal"].readings
-    }
-    assert np.mean(errors["mnlearn"]) <= np.mean(errors["nominal"])
-    np.testing.assert_array_equal(
-        program.differences(runs, "nominal"), np.subtract(errors["mnlearn"], errors["nominal"])
-    )
-    table = "\n".join(program.report(runs))
-    assert f"| all | all | all | 6 | {np.mean(errors['mnlearn']):.2f} (" in table
-    assert f"- ordinal, N = 500: {np.mean(errors['mnlearn']):.2f}, at most 6.5" in table
-    program.write(runs, tmp_path / "runs")
-    with (tmp_path / "runs" / "runs.csv").open(encoding="utf-8") as file:
-        lines = list(csv.DictReader(file))
-    assert [float(line["false_edges"]) + float(line["missed_edges"]) for line in lines] == [run.errors for run in runs]
-
-
-def test_a_table_without_rows_counts_as_the_empty_graph_and_a_refusal_as_no_number(program: ModuleType) -> None:
-    case = Case("missing", "stars", "stars", 30, "40 %", 1)
-    truth, tables = case.tables(DATA)
-    assert tables["dropped"] is None
-    empty = program._measured(case, "dropped", truth, None)
-    assert (empty.errors, empty.false_edges) == (60, 0)
-    constant = Dataset.from_codes([[0]], cards=[1])
-    refused = program._measured(case, "category", Graph(1), constant)
-    assert np.isnan(refused.errors)

@@ -18,7 +18,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mnlearn.algorithms.base import STOPPED, Constraints, check_parts
+from mnlearn.algorithms.base import Cancelled, Constraints, check_parts
 from mnlearn.algorithms.screening import CandidateRule, check_rule, first_candidates, stated
 from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.graphs.candidates import Candidates, keys_of
@@ -111,7 +111,7 @@ class ARACNE:
             return self._stopped(known, dict.fromkeys(known.required, 0.0), started)
         try:
             listed = first_candidates(self.candidates, judge, monitor)
-        except STOPPED:
+        except Cancelled:
             return self._stopped(known, dict.fromkeys(known.required, 0.0), started)
         if listed is not None:
             return self._learn_listed(judge, known, listed, monitor, started)

@@ -17,7 +17,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.errors import BudgetExceeded, InputError, UnsuitableError, check_methods
+from mnlearn.errors import InputError, UnsuitableError, check_methods
 from mnlearn.graphs.candidates import Candidates, check_candidates
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.numbers import Criterion
@@ -126,9 +126,6 @@ class Constraints:
 
 class Cancelled(Exception):  # noqa: N818 - an event that a search catches, not an error
     """The monitor cancels the search, which returns its best result so far."""
-
-
-STOPPED = (BudgetExceeded, Cancelled)
 
 
 def check_cancelled(monitor: Monitor) -> None:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms.base import STOPPED, Association, Constraints, ScoreAssociation, check_cancelled
+from mnlearn.algorithms.base import Association, Cancelled, Constraints, ScoreAssociation, check_cancelled
 from mnlearn.errors import InputError
 from mnlearn.graphs.candidates import Keys, VariableLists, edge_keys, graph_of_keys
 from mnlearn.graphs.graph import Edge, Graph
@@ -98,7 +98,7 @@ class PhaseOne(BlanketPhase):
         """Climb all variables among all others; return False if the monitor stops it before."""
         try:
             self.climb_among(np.arange(self._n, dtype=np.int32), None, monitor)
-        except STOPPED:
+        except Cancelled:
             return False
         return True
 
@@ -303,7 +303,7 @@ class PhaseTwo:
                 monitor.progress(self.made, None, f"graph: {self.made} flips")
                 check_cancelled(monitor)
                 self._update(stale)
-        except STOPPED:
+        except Cancelled:
             return False
         return True
 
@@ -389,7 +389,7 @@ class NativePhaseTwo:
                     self._flips.flip(preferred(tied, *ties, rounding=self._rounding))
                 monitor.progress(self.made, None, f"graph: {self.made} flips")
                 check_cancelled(monitor)
-        except STOPPED:
+        except Cancelled:
             return False
         return True
 

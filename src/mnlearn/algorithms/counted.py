@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.algorithms.base import check_cancelled, check_monitor, check_variables, ordered
-from mnlearn.errors import BudgetExceeded, check_room, whole_number
+from mnlearn.errors import check_room, whole_number
 from mnlearn.graphs.candidates import Candidates
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.numbers import ascending, ranks
@@ -358,15 +358,14 @@ class CountedTest(Account):
         Polled before each call of the judge; raises `Cancelled` where it cancels the search.
     ahead
         The largest block of tests computed ahead of need; 1 computes one at a time. Tests that are never used count
-        in `scanned` only. An outer `Audited` or `Budgeted` sees them: with 1 it sees exactly what is counted.
+        in `scanned` only. The judge computes them: with 1 it computes exactly what is counted.
     keep_trace, rules, keep_support
         See `Account`.
 
     Notes
     -----
     `asked` counts the tests whose answers were used; `recalled` those among them that the judge answered from a cache
-    (source "memo"; a block that is partly cached counts as fresh). When a block exceeds a budget, the rest of the run
-    computes one test at a time, up to the last that fits.
+    (source "memo"; a block that is partly cached counts as fresh).
 
     Examples
     --------
@@ -515,7 +514,7 @@ class CountedTest(Account):
                 size = min(FIRST_BLOCK if n_dropped else 2 * size, _SCANS_TOGETHER, self._ahead)
 
     def scan_ahead(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """Return the answers about the first ys, as many as `ahead` and a budget allow, without recording them.
+        """Return the answers about the first ys, as many as `ahead` allows, without recording them.
 
         For a search that stores answers itself and calls `record` for each one that it uses.
         """
@@ -540,14 +539,8 @@ class CountedTest(Account):
         return len(ys)
 
     def _scan_block(self, x: int, block: Indices, z: VarSet) -> Verdicts:
-        """Return the answers to the block, or to its first test alone if a budget does not allow more."""
-        try:
-            return self._scan(x, block, z)
-        except BudgetExceeded:
-            if len(block) == 1:
-                raise
-            self._ahead = self._block_size = 1
-            return self._scan(x, block[:1], z)
+        """Return the answers to the block, or to as many of the first as a judge decides together."""
+        return self._scan(x, block, z)
 
     def _scan_many(self, xs: Sequence[int], yss: Sequence[Indices], zs: Sequence[VarSet]) -> list[Verdicts]:
         """Return the answers to many scans, computed together if the judge can."""

@@ -7,8 +7,8 @@ earlier answers do not imply the result  [JAIR09, Sec. 4.5].
 Lines 11 and 19 of Algorithm 5 let w range over the conditioning set; a set that contains w cannot condition a
 statement about w, so here, as the text of Section 4.5 has it, w is any variable.
 
-A judge that runs whole phases natively applies the rules in `native/blankets/knowledge_base.cpp`. The rules here serve
-every other judge.
+The rules are in `native/blankets/knowledge_base.cpp`. A judge that runs whole phases natively applies them itself; any
+other is asked test by test.
 
 GSIMN-FCH: GSIMN with every consequence drawn.
 
@@ -20,9 +20,8 @@ limited to small n, since it stores a value for every pair given every set.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import permutations
 from typing import TypeAlias
 
@@ -31,9 +30,8 @@ from mnlearn.algorithms.counted import AHEAD, Marginals, check_ahead
 from mnlearn.algorithms.gsmn import RULES_OF_ALGORITHM_3, Algorithm3
 from mnlearn.algorithms.screening import CandidateRule, check_rule
 from mnlearn.errors import InputError, true_or_false
+from mnlearn.graphs.knowledge import RULES, knowledge_base, says_dependent
 from mnlearn.protocols import SILENT, IndependenceTest, Knowledge, Monitor, Result, VarSet, Verdict
-
-Bits: TypeAlias = int  # a set of variables: bit v is set when v is a member
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,11 +101,12 @@ class GSIMN:
 
     def learn(self, judge: IndependenceTest, monitor: Monitor = SILENT) -> Result:
         """Return the structure: Algorithm 3 of [JAIR09] with the test of Algorithm 5."""
-        rules = MIRRORED_RULES if self.mirrored else RULES
-        names = [rule.__name__ for rule in rules]
+        names = RULES if self.mirrored else RULES[:-1]
         all_rules = (*RULES_OF_ALGORITHM_3, *names)
         counted = CountedBlanketTest(judge, monitor, ahead=self.ahead, keep_trace=self.keep_trace, rules=all_rules)
-        known = counted.use_knowledge(names, mirrored=self.mirrored) or KnowledgeBase(judge.n_variables, rules)
+        known = counted.use_knowledge(names, mirrored=self.mirrored) or knowledge_base(
+            judge.n_variables, mirrored=self.mirrored
+        )
         test = Algorithm5(counted, known, names)
         search = Algorithm3(counted, test, propagation=self.propagation, skip_marginal=self.skip_marginal)
         return search.run(self, judge, monitor, *([test.learn_dependences] if self.seed_dependences else []))
@@ -133,7 +132,7 @@ class Algorithm5(InferenceTest):
         if rule:
             return self._inferred(x, y, z, rule)
         verdict = self._test(x, y, z, self._open(x, upcoming, z))  # line 24
-        self._known.learn(x, y, z, verdict.independent)  # line 25
+        self._known.learn(x, y, z, bool(verdict.independent))  # line 25
         return verdict
 
     def _inferred(self, x: int, y: int, z: VarSet, rule: int) -> Verdict:
@@ -150,126 +149,6 @@ class Algorithm5(InferenceTest):
                 yield y
             elif says_dependent(rule):
                 return
-
-
-def dependent_by_strong_union(known: Answers, x: int, y: int, z: Bits) -> Bits | None:
-    """Apply x ⟂̸ y | a with a ⊇ z  =>  x ⟂̸ y | z  [lines 7-9]."""
-    return first_above(known.dependent[x].get(y, ()), z)
-
-
-def dependent_by_triangle(known: Answers, x: int, y: int, z: Bits) -> Bits | None:
-    """Apply x ⟂̸ w | a and w ⟂̸ y | b with a, b ⊇ z  =>  x ⟂̸ y | a ∩ b  [lines 10-14]."""
-    of_x, of_y = known.dependent[x], known.dependent[y]
-    for w in sorted(of_x.keys() & of_y.keys()):
-        a = first_above(of_x[w], z)
-        b = None if a is None else first_above(of_y[w], z)
-        if a is not None and b is not None:
-            return a & b
-    return None
-
-
-def independent_by_strong_union(known: Answers, x: int, y: int, z: Bits) -> Bits | None:
-    """Apply x ⟂ y | a with a ⊆ z  =>  x ⟂ y | z  [lines 15-17]."""
-    return first_within(known.independent[x].get(y, ()), z)
-
-
-def independent_by_triangle(known: Answers, x: int, y: int, z: Bits) -> Bits | None:
-    """Apply x ⟂ w | a with a ⊆ z and w ⟂̸ y | b with b ⊇ a  =>  x ⟂ y | a  [lines 18-22]."""
-    of_x, of_y = known.independent[x], known.dependent[y]
-    for w in sorted(of_x.keys() & of_y.keys()):
-        for a in of_x[w]:
-            if a | z == z and first_above(of_y[w], a) is not None:
-                return a
-    return None
-
-
-def independent_by_mirrored_triangle(known: Answers, x: int, y: int, z: Bits) -> Bits | None:
-    """Apply the triangle rule with x and y exchanged."""
-    return independent_by_triangle(known, y, x, z)
-
-
-Rule: TypeAlias = Callable[["Answers", int, int, Bits], Bits | None]
-DEPENDENCE_RULES: tuple[Rule, ...] = (dependent_by_strong_union, dependent_by_triangle)
-RULES: tuple[Rule, ...] = (*DEPENDENCE_RULES, independent_by_strong_union, independent_by_triangle)  # [Sec. 4.6]
-MIRRORED_RULES: tuple[Rule, ...] = (*RULES, independent_by_mirrored_triangle)
-
-
-def says_dependent(rule: int) -> bool:
-    """Return whether the rule of this number, counted from 1, gives dependences."""
-    return 0 < rule <= len(DEPENDENCE_RULES)
-
-
-class KnowledgeBase:
-    """`Knowledge` for judges that apply no rules themselves: K and its rules."""
-
-    def __init__(self, n_variables: int, rules: Sequence[Rule]) -> None:
-        self._known, self._rules = Answers(n_variables), rules
-
-    def implied(self, x: int, y: int, z: VarSet) -> int:
-        """Return the number of the first rule that answers, counted from 1; 0 if none does."""
-        return self._first_rule(x, y, bits(z))[0]
-
-    def infer(self, x: int, y: int, z: VarSet) -> int:
-        """Return the number of the first rule that answers, and add its answer to K."""
-        rule, a = self._first_rule(x, y, bits(z))
-        if rule:
-            self._known.add(x, y, a, not says_dependent(rule))  # lines 13, 21; strong union adds nothing new
-        return rule
-
-    def learn(self, x: int, y: int, z: VarSet, independent: bool) -> None:
-        """Add the answer of a test to K."""
-        self._known.add(x, y, bits(z), independent)
-
-    def _first_rule(self, x: int, y: int, z: Bits) -> tuple[int, Bits]:
-        """Return the number of the first rule that answers and the set of its statement; (0, 0) if none does."""
-        for number, rule in enumerate(self._rules, start=1):
-            a = rule(self._known, x, y, z)
-            if a is not None:
-                return number, a
-        return 0, 0
-
-
-class Answers:
-    """The knowledge base K: for each pair, the sets given which it was found dependent, or independent.
-
-    Attributes
-    ----------
-    dependent, independent
-        For each x: from y to the sets of the pair, in order of arrival; K_xy and K_yx are equal.
-    """
-
-    def __init__(self, n_variables: int) -> None:
-        self.dependent: list[dict[int, tuple[Bits, ...]]] = [{} for _ in range(n_variables)]
-        self.independent: list[dict[int, tuple[Bits, ...]]] = [{} for _ in range(n_variables)]
-
-    def add(self, x: int, y: int, a: Bits, independent: bool) -> None:
-        """Add x ⟂ y | a or x ⟂̸ y | a."""
-        facts = self.independent if independent else self.dependent
-        sets = facts[x].get(y, ())
-        if a not in sets:
-            facts[x][y] = facts[y][x] = (*sets, a)  # the garbage collector skips a tuple of integers
-
-
-@lru_cache(maxsize=64)
-def bits(z: VarSet) -> Bits:
-    """Return the set as an integer."""
-    return sum(1 << v for v in z)
-
-
-def first_above(sets: Iterable[Bits], z: Bits) -> Bits | None:
-    """Return the first of the sets that contains z."""
-    for a in sets:
-        if a & z == z:
-            return a
-    return None
-
-
-def first_within(sets: Iterable[Bits], z: Bits) -> Bits | None:
-    """Return the first of the sets that is contained in z."""
-    for a in sets:
-        if a | z == z:
-            return a
-    return None
 
 
 MAX_VARIABLES = 16  # about 20 seconds; each further variable takes two to three times as long

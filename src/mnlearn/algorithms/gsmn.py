@@ -19,7 +19,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms.base import STOPPED
+from mnlearn.algorithms.base import Cancelled
 from mnlearn.algorithms.blankets import MARGINAL, PROPAGATION, CountedBlanketTest, GrowShrinkTest, Propagated, union
 from mnlearn.algorithms.counted import AHEAD, Marginals, check_ahead
 from mnlearn.algorithms.screening import (
@@ -120,7 +120,7 @@ def among_candidates(
                 again: Blankets = {}
                 search(grown, again)
                 found = again
-    except STOPPED:
+    except Cancelled:
         return found, False
     return found, True
 

@@ -1,8 +1,8 @@
 """Hill climbing over edge flips, for any score that can be updated from flip to flip.
 
 IBMAP-HC (ibmap.py) tries one flip at each step and stops when it fails: cheap, and weak. Each setting here removes one
-of its weaknesses: take the flip that gains most (steepest), go on after a failure (patience), move an edge in one step
-(swaps), go downhill without turning back (tabu), and start again (restarts).
+of its weaknesses: take the flip that gains most (steepest), go on after a failure (patience), and go downhill without
+turning back (tabu).
 
 The pair that hill climbing flips next: the one that fits worst, or the one whose flip gains most.
 
@@ -22,11 +22,11 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms.base import Cancelled, Constraints, check_parts, ordered
+from mnlearn.algorithms.base import Cancelled, Constraints, check_parts
 from mnlearn.algorithms.screening import CandidateRule, check_rule, closed_candidates, stated
 from mnlearn.errors import InputError, UnsuitableError, check_name, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
-from mnlearn.numbers import preferred, ranks, tolerance
+from mnlearn.numbers import preferred, tolerance
 from mnlearn.protocols import (
     SILENT,
     BoolArray,
@@ -240,15 +240,9 @@ class HillClimb:
     patience
         The number of proposals in a row that may fail before the climb ends. With ``tabu``: the number of steps without
         a better score than the best so far.
-    swaps
-        Whether to try, when no flip is left to propose, to move one end of an edge: two flips at once.
     tabu
         Go on from a local optimum by the proposed flips, better or not, and bar each pair for so many steps after its
         flip; 0 stops at the local optimum.
-    restarts
-        The number of further climbs, each from the best graph with some pairs flipped at random.
-    seed
-        Seed of the random flips.
     start
         The graph to begin with, or the result of another search; no edges by default.
     required, forbidden
@@ -276,7 +270,7 @@ class HillClimb:
     with the strongest marginal association comes first (what it gains, or how little it fits, in the graph without
     edges); then the pair with the fewest edges at its ends; then the pair whose ends have the strongest association
     with all variables; then the one with the lowest indices. The order of the columns matters only for that last
-    choice, and for the random flips of restarts.
+    choice.
 
     The support of an edge is its log-odds, present
     against absent given its context (higher is stronger): from the posterior if the score is a sum over pairs, else the
@@ -295,10 +289,7 @@ class HillClimb:
 
     proposals: Proposals = "steepest"
     patience: int = 1
-    swaps: bool = False
     tabu: int = 0
-    restarts: int = 0
-    seed: int | np.random.Generator = 0
     start: Graph | Result | None = None
     required: Collection[Edge] = ()
     forbidden: Collection[Edge] = ()
@@ -311,11 +302,8 @@ class HillClimb:
         check_rule(self.candidates)
         check_name("proposals", self.proposals, get_args(Proposals))
         whole_number("patience", self.patience, least=1, hint="Use 1 to stop at the first that fails.")
-        true_or_false(swaps=self.swaps, keep_steps=self.keep_steps, keep_absent=self.keep_absent)
-        if not isinstance(self.seed, np.random.Generator):
-            whole_number("seed", self.seed, least=0, hint="Use 0, or a numpy.random.Generator.")
+        true_or_false(keep_steps=self.keep_steps, keep_absent=self.keep_absent)
         whole_number("tabu", self.tabu, least=0, hint="Use 0 for none.")
-        whole_number("restarts", self.restarts, least=0, hint="Use 0 for none.")
         if self.max_steps is not None:
             whole_number("max_steps", self.max_steps, least=0, hint="Use None for no limit.")
         if not isinstance(self.start, Graph | Result | None):
@@ -330,10 +318,6 @@ class HillClimb:
         converged = True
         try:
             self.climb(run)
-            rng = np.random.default_rng(self.seed)
-            for _ in range(self.restarts):
-                run.restart(rng)
-                self.climb(run)
         except Cancelled:
             converged = False
         return run.result(converged=converged)
@@ -342,7 +326,7 @@ class HillClimb:
         """Climb to a local optimum; downhill before that, with `tabu`."""
         if self.tabu:
             run.tabu_search()
-        while run.improve() or (self.swaps and run.swap()):
+        while run.improve():
             pass
 
     def start_graph(self, known: Constraints) -> Graph:
@@ -374,7 +358,6 @@ class Climb:
         check_parts(judge, monitor, ("on",), "Use a score, such as MPL(Counts(data)).")
         listed = closed_candidates(settings.candidates, judge, monitor)
         self._known = Constraints(judge.n_variables, settings.required, settings.forbidden, listed)
-        self._partners = self._known.partners()
         self._settings, self._judge, self._monitor = settings, judge, monitor
         self._started = perf_counter()
         self._state = judge.on(settings.start_graph(self._known))
@@ -408,7 +391,7 @@ class Climb:
 
     def flip(self, pair: Edge) -> None:
         """Flip the pair and record the step."""
-        self._update(pair)
+        self._pairs.flipped(pair, self._state.flip(pair))
         self._flips += 1
         self._steps.append(Step(pair, self._require_finite(self._state.value)))
         self._compare()
@@ -447,50 +430,6 @@ class Climb:
         self._unbar(barred)
         if self._state.graph != self._best:
             self._move_to(self._best)
-
-    def swap(self) -> bool:
-        """Move one end of the first edge for which that improves to its best new place; return False if none does.
-
-        The edge that the score would miss least comes first.
-        """
-        for edge in self._cheapest_edges():
-            self._poll(flips=2)
-            lost = float(self._state.gains([edge])[0])
-            if lost == -inf:
-                continue
-            self._update(edge)
-            moves = [pair for pair in self._around(edge) if pair not in self._state.graph]
-            gains = require_numbers(self._state.gains(moves))
-            self._proposed += len(moves)
-            k = self._best_of(moves, gains) if moves else -1
-            if k >= 0 and lost + gains[k] > self._rounding:
-                self._steps.append(Step(edge, self._state.value))
-                self._flips += 1
-                self.flip(moves[k])
-                return True
-            self._update(edge)
-        return False
-
-    def _around(self, edge: Edge) -> list[Edge]:
-        """Return the pairs of either end with another variable that may be flipped."""
-        if self._partners is not None:
-            return [ordered(x, y) for x in edge for y in self._partners[x].tolist() if y not in edge]
-        others = [y for y in range(self._known.n_variables) if y not in edge]
-        ends = [ordered(x, y) for x in edge for y in others]
-        return [pair for pair in ends if self._known.allows(*pair)]
-
-    def restart(self, rng: np.random.Generator) -> None:
-        """Go back to the best graph and flip about half as many random pairs as there are variables."""
-        free = self._known.free()
-        drawn = rng.choice(len(free), min(len(free), 1 + self._known.n_variables // 2), replace=False)
-        start = self._best
-        for k in sorted(drawn.tolist()):
-            start = start.flip(*free[k])
-        self._move_to(start)
-        if self._state.value == -inf:  # no step leads out of an impossible graph
-            self._move_to(self._best)
-        self._require_finite(self._state.value)
-        self._compare()
 
     def result(self, *, converged: bool) -> Result:
         """Return the best graph with its support."""
@@ -545,27 +484,6 @@ class Climb:
         self._add_cost(bare)
         return _PairAssociation(n, us, vs, np.where(np.isfinite(values), values, 0.0))
 
-    def _best_of(self, pairs: list[Edge], gains: FloatArray) -> int:
-        """Return the place of the pair whose flip gains most."""
-        tied = (gains >= gains.max() - self._rounding).nonzero()[0]
-        us, vs = np.array(pairs)[tied].T
-        return int(tied[self._choose(us, vs)])
-
-    def _cheapest_edges(self) -> list[Edge]:
-        """Return the edges that may be removed, the one that costs least first; ties as `_choose` decides."""
-        edges = [edge for edge in self._state.graph.edges if self._known.allows(*edge)]
-        if not edges:
-            return []
-        us, vs = np.array(edges).T
-        degrees, strength = self._state.graph.degrees(), self._association.strength
-        cost, association = ranks(-self._state.gains(edges)), ranks(-self._association.of(us, vs))
-        keys = (ranks(-(strength[us] + strength[vs])), degrees[us] + degrees[vs], association, cost)
-        return [edges[k] for k in np.lexsort(keys)]
-
-    def _update(self, pair: Edge) -> None:
-        """Flip the pair in the graph, its score and the proposals."""
-        self._pairs.flipped(pair, self._state.flip(pair))
-
     def _move_to(self, graph: Graph) -> None:
         """Continue from this graph, as a new step without a flip."""
         self._add_cost(self._state)
@@ -591,11 +509,11 @@ class Climb:
         for pair in pairs:
             self._pairs.unbar(pair)
 
-    def _poll(self, flips: int = 1) -> None:
-        """Report the progress; raise Cancelled if the monitor cancels or fewer flips than these are left."""
+    def _poll(self) -> None:
+        """Report the progress; raise Cancelled if the monitor cancels or no flip is left."""
         self._monitor.progress(self._flips, None, f"{self._flips} flips, score {self._best_score:.2f}")
         steps = self._settings.max_steps
-        if self._monitor.cancelled() or (steps is not None and self._flips + flips > steps):
+        if self._monitor.cancelled() or (steps is not None and self._flips >= steps):
             raise Cancelled
 
     def _add_cost(self, state: ScoredGraph) -> None:

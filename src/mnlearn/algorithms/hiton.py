@@ -16,7 +16,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms.base import STOPPED, Cancelled, edges_of_neighborhoods
+from mnlearn.algorithms.base import Cancelled, edges_of_neighborhoods
 from mnlearn.algorithms.counted import (
     AHEAD,
     CountedTest,
@@ -128,7 +128,7 @@ class HHCMN:
                     found[x] = natively_found(neighbors, candidates, test)
                 else:
                     found[x] = parents_and_children(x, candidates, test, sets)
-        except STOPPED:
+        except Cancelled:
             converged = False
         edges = edges_of_neighborhoods(found, self.combine, max)
         result = test.result(Graph(n, edges), converged=converged, settings=stated(self))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from mnlearn.algorithms.hillclimb import Climb, HillClimb, Proposals
 from mnlearn.graphs.graph import Edge
 
-_AS_PUBLISHED = {"proposals": "weakest", "patience": 1, "swaps": False, "tabu": 0}
+_AS_PUBLISHED = {"proposals": "weakest", "patience": 1, "tabu": 0}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ from typing import Literal, NamedTuple, Protocol, cast, get_args, runtime_checka
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms.base import STOPPED, Constraints, ScoreAssociation, check_cancelled, check_parts, ordered
+from mnlearn.algorithms.base import Cancelled, Constraints, ScoreAssociation, check_cancelled, check_parts, ordered
 from mnlearn.algorithms.screening import CandidateRule, check_rule, closed_candidates, stated
 from mnlearn.errors import InputError, UnsuitableError, check_name, check_room, is_number, true_or_false, whole_number
 from mnlearn.graphs.graph import Edge, Graph
@@ -411,7 +411,7 @@ class MBS:
                     for x in _polled(search, done, k, monitor):
                         stage(x, k)
                 more = len(search.moves) > n_moves or search.largest() >= k
-            except STOPPED:
+            except Cancelled:
                 more = converged = False
             graphs.append(search.graph())
             values.append(criterion(graphs[-1]) if criterion else float(len(graphs)))

@@ -19,7 +19,7 @@ from time import perf_counter
 
 import numpy as np
 
-from mnlearn.algorithms.base import STOPPED, Constraints, edges_of_neighborhoods, ordered
+from mnlearn.algorithms.base import Cancelled, Constraints, edges_of_neighborhoods, ordered
 from mnlearn.algorithms.blankets import CountedBlanketTest, Propagated
 from mnlearn.algorithms.counted import CountedTest, subset_walk, tests_largest_sets
 from mnlearn.algorithms.gsmn import GSMN, GSMNStar, grow_shrink
@@ -94,7 +94,7 @@ def evidence_target(
             weak = near.unconfirmed(support, found)
             absent |= {y: weak[y] for y in weak}
             support = {y: odds for y, odds in support.items() if y not in weak}
-    except STOPPED:
+    except Cancelled:
         converged, support = False, support or near.members_so_far()
     cost: dict[str, float] = {**score.work, "near": len(near.variables), "seconds": perf_counter() - started}
     star = {ordered(target, y): value for y, value in support.items()}
@@ -206,7 +206,7 @@ def grow_shrink_target(
         else:
             blanket = grow_shrink(test, target, range(test.n_variables))
         converged = True
-    except STOPPED:
+    except Cancelled:
         pass
     graph = Graph(test.n_variables, [(target, y) for y in blanket])
     return test.result(graph, converged=converged, settings=stated(learner))
@@ -234,7 +234,7 @@ def hiton_target(judge: IndependenceTest, target: int, learner: HHCMN, monitor: 
             monitor.progress(len(found), len(found[target]) + 1, "neighbours of neighbours")
             found[y] = _neighbors(judge, test, y, learner, monitor)
         converged = True
-    except STOPPED:
+    except Cancelled:
         pass
     edges = edges_of_neighborhoods(found, learner.combine, max)
     support = {edge: value for edge, value in edges.items() if target in edge}

@@ -24,7 +24,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms.base import STOPPED, Cancelled, Constraints, ordered
+from mnlearn.algorithms.base import Cancelled, Constraints, ordered
 from mnlearn.algorithms.counted import (
     AHEAD,
     CountedTest,
@@ -436,7 +436,7 @@ class PC:
                     drop_separated(edges, size, test, monitor, walk)
             if self.output == "moral":
                 pdag = self._directions(edges, test, monitor, walk)
-        except STOPPED:
+        except Cancelled:
             converged = False
         edges = edges or RemainingEdges.untested(test.n_variables, candidates)
         graph = edges.pairs.graph() if pdag is None else self._moral(pdag)

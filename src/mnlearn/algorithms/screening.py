@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.algorithms.base import STOPPED, Cancelled, Constraints, check_cancelled
+from mnlearn.algorithms.base import Cancelled, Constraints, check_cancelled
 from mnlearn.algorithms.climbs import BlanketPhase
 from mnlearn.errors import InputError, UnsuitableError, true_or_false, whole_number
 from mnlearn.graphs.candidates import (
@@ -228,7 +228,7 @@ class ScreenedBlankets:
                 self._climb(everyone, monitor)
             else:
                 self._climb_and_grow(self._given, everyone, judge, monitor)
-        except STOPPED:
+        except Cancelled:
             return False
         return True
 

@@ -125,7 +125,7 @@ def resampled(
 ) -> Learned:
     """Return the network with the frequencies of its pairs; see `Learned.bootstrap`."""
     wanted = whole_number("n_samples", n_samples, least=2, most=10**7, hint="200 are usual.")
-    whole_number("seed", seed, least=0, hint="Leave it out for 0.")
+    seed = whole_number("seed", seed, least=0, hint="Leave it out for 0.")
     check_name("sampling", sampling, get_args(Sampling))
     recipe, data = learned.ingredients("bootstrap")
     if data.n_rows < 4:
@@ -134,7 +134,7 @@ def resampled(
     n_draws = (wanted + 1) // 2 if sampling == "halves" else wanted
     seeds = np.random.SeedSequence(seed).spawn(n_draws)
     counts: Counter[Edge] = Counter()
-    done = 0
+    done, n = 0, len(learned.names)
     # A search spends its time in Python, so processes scale where threads would not.
     learn_all: Any = partial(run, task, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor)
     if device is not None:
@@ -144,18 +144,23 @@ def resampled(
 
         samples = DeviceSamples(data, device)
         learn_all = partial(_on_device, task, samples, n_jobs=n_jobs, monitor=monitor)
-    with open_checkpoint(checkpoint, resume, data.fingerprint(), repr(recipe), sampling, seed) as journal:
-        for graphs in learn_all(seeds) if journal is None else journal.items(learn_all, seeds):
+    with open_checkpoint(checkpoint, resume, data.fingerprint(), recipe.fingerprint(), sampling, seed) as journal:
+        found = learn_all(seeds) if journal is None else journal.items(learn_all, seeds, partial(_graphs, n))
+        for graphs in found:
             done += len(graphs)
             for edges in graphs:
-                counts.update(map(tuple, edges))
+                counts.update(edges)
     if not done:
         raise MnlearnError("resampling was cancelled before the first sample was done. Let it run longer.")
-    n = len(learned.names)
     asked = 2 * n_draws if sampling == "halves" else wanted
     record = Resampling(sampling, seed, asked, done, counts.total() / done, n * (n - 1) // 2)
     frequencies = {edge: count / done for edge, count in sorted(counts.items())}
     return replace(learned, frequencies=frequencies, resampling=record)
+
+
+def _graphs(n_variables: int, stored: list[list[Edge]]) -> list[tuple[Edge, ...]]:
+    """Return the edges of stored graphs; raise InputError for impossible ones."""
+    return [Graph(n_variables, edges).edges for edges in stored]
 
 
 @dataclass(frozen=True)

@@ -337,7 +337,7 @@ _TRANSLATIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"^n_jobs\b", "--jobs"),
     (r"^bins (is|must)\b", r"--bins \1"),
     (r"drop bins\.", "drop --bins."),
-    (r"^(workers|checkpoint|resume|cluster)\b", r"--\1"),
+    (r"^(checkpoint|resume|cluster)\b", r"--\1"),
     (r"^types(?= cannot| is)", "--nominal, --ordinal, --count or --continuous"),
     (r"^missing_values(?= cannot)", "--missing-value"),
     (r"^columns and drop must", "--column and --drop must"),

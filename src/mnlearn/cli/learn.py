@@ -51,7 +51,10 @@ Stable = Annotated[float | None, option("T", "Keep the pairs that are an edge in
 MaxMemory = Annotated[str | None, option("SIZE", "Memory limit for caches, e.g. 500M; other memory is not limited.")]
 CheckpointFolder = Annotated[
     str | None,
-    writes_into(option("DIR", "Store counts in DIR, so that a killed run can be resumed."), "answers.mncheck"),
+    writes_into(
+        option("DIR", "Store the samples of --bootstrap in DIR, so that a killed run can be resumed."),
+        "answers.mncheck",
+    ),
 ]
 Resume = Annotated[bool, flag("--resume", "Continue the run that --checkpoint holds; the result is the same.")]
 Out = Annotated[
@@ -78,7 +81,7 @@ def learn_command(
     files: FileOptions,
     all_: Annotated[bool, flag("--all", f"List all edges, not only the first {SHOWN}.")] = False,
     workers: ClusterOptions,
-    long_run: RunOptions,
+    max_memory: MaxMemory = None,
     output: OutputOptions,
 ) -> None:
     """Learn a network from the columns of DATA.
@@ -95,15 +98,14 @@ def learn_command(
       mnlearn learn genes.parquet --method pc --test pcor --set max_conditioning=3 --json
       mnlearn learn patients.csv --discretize frequency --bins 3 --missing drop_rows
       mnlearn learn survey.csv --method mpl --required stress,headaches --forbidden stress,exercise
-      mnlearn learn large.mnpack --method mpl --checkpoint run1 --workers 4
+      mnlearn learn large.mnpack --method bjp --bootstrap 1000 --checkpoint run1
       mnlearn learn genes.mnpack --method pc --candidates screen --k 10
       mnlearn learn small.csv --method exhaustive --score bjp --set averaging=true --json
     """
     from mnlearn import learning as library
 
-    arguments = learning.learn_arguments(
-        score=score, **testing.given(), **edges.given(), **pairs.given(), **long_run.given()
-    )
+    memory = options.drop_none(max_memory=size_in_bytes(max_memory))
+    arguments = learning.learn_arguments(score=score, **testing.given(), **edges.given(), **pairs.given(), **memory)
     resampling.check()
     files.check()
     with workers.client() as client:
@@ -182,20 +184,6 @@ def _pairs(name: str, texts: list[str] | None) -> list[list[str]] | None:
     return pairs
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunOptions(OptionGroup):
-    """Memory and checkpoints of a long run."""
-
-    max_memory: MaxMemory = None
-    checkpoint: CheckpointFolder = None
-    resume: Resume = False
-
-    def given(self) -> dict[str, Any]:
-        """Return the options that were given, the size in bytes."""
-        size = size_in_bytes(self.max_memory)
-        return options.drop_none(max_memory=size, checkpoint=self.checkpoint, resume=self.resume or None)
-
-
 def size_in_bytes(text: str | None) -> int | None:
     """Return a size in bytes, given a number that may end in K, M, G or T."""
     if text is None:
@@ -215,11 +203,17 @@ class ResampleOptions(OptionGroup):
     sampling: Sampling = None
     bootstrap_seed: Annotated[int | None, option("S", "Seed of --bootstrap; 0 by default.")] = None
     stable: Stable = None
+    checkpoint: CheckpointFolder = None
+    resume: Resume = False
 
     def check(self) -> None:
         """Raise InputError for bad options before anything is learned."""
+        from mnlearn.checkpoint import check_checkpoint
+
         seed, stable = self.bootstrap_seed, self.stable
-        for name, value in (("--sampling", self.sampling), ("--bootstrap-seed", seed), ("--stable", stable)):
+        check_checkpoint(self.checkpoint, self.resume)
+        given = {"--sampling": self.sampling, "--bootstrap-seed": seed, "--stable": stable}
+        for name, value in {**given, "--checkpoint": self.checkpoint}.items():
             if value is not None and self.bootstrap is None:
                 raise InputError(f"{name} is for --bootstrap; got {value} without it. Add --bootstrap 200.")
         if self.bootstrap is not None:
@@ -246,7 +240,7 @@ class ResampleOptions(OptionGroup):
         if self.bootstrap is None or monitor.interrupted:
             return learned, monitor.interrupted
         settings: Any = {"sampling": self.sampling or "subsamples", "seed": self.bootstrap_seed or 0}
-        settings |= {"client": client, "device": device}
+        settings |= {"client": client, "device": device, "checkpoint": self.checkpoint, "resume": self.resume}
         with progress_monitor() as monitor:
             try:
                 found = learned.bootstrap(self.bootstrap, n_jobs=jobs, monitor=monitor, **settings)

@@ -49,7 +49,6 @@ def fit_command(
     method: FitMethod = None,
     set_: FitSet = None,
     out: NewModel = "model",
-    uai: Annotated[str | None, writes(option("FILE", "Also write the factors as a UAI file."))] = None,
     column: options.Columns = None,
     reading: InputOptions,
     all_: Annotated[bool, flag("--all", f"List all edges, not only the {SHOWN} strongest.")] = False,
@@ -63,7 +62,6 @@ def fit_command(
       mnlearn fit network.graphml survey.csv --out model
       mnlearn fit network.edges.csv survey.csv --method canonical --set smoothing=1 --json
       mnlearn fit network.graphml genes.parquet --method gaussian --set ridge=0.1
-      mnlearn fit network.graphml survey.csv --uai survey.uai
     """
     from mnlearn.learning import fit_parameters
     from mnlearn.model.files import check_model_folder
@@ -72,15 +70,15 @@ def fit_command(
     chosen: Any = method
     model = fit_parameters(graph, data, chosen, **reading.arguments(fit_parameters, set_, columns=column))
     model.save(out)
-    if uai is not None:
-        model.write_uai(uai)
     for remark in model.report.notes:
         note(remark)
-    files = {"model": out} | ({"uai": uai} if uai is not None else {})
-    output.show(lambda: {"files": files, **model.to_dict()}, lambda: _show_model(model, out, uai, all_edges=all_))
+    output.show(
+        lambda: {"files": {"model": out}, **model.to_dict()},
+        lambda: _show_model(model, out, all_edges=all_),
+    )
 
 
-def _show_model(model: MarkovModel, out: str, uai: str | None, *, all_edges: bool) -> None:
+def _show_model(model: MarkovModel, out: str, *, all_edges: bool) -> None:
     """Print the edges, strongest first, and the size of the model."""
     scale = _SCALES[model.kind]
     signs = {1: "+", -1: "−", None: ""}
@@ -91,8 +89,6 @@ def _show_model(model: MarkovModel, out: str, uai: str | None, *, all_edges: boo
     ended = "" if report.converged else f", NOT converged after {with_noun(report.iterations, 'step')}"
     size = f"{with_noun(model.n_parameters, 'parameter')} of {with_noun(len(model.names), 'variable')}"
     say(f"{escaped(out)}: {size} by {report.method} from {with_noun(report.n_rows, 'row')}{ended}")
-    if uai is not None:
-        say(f"{escaped(uai)}: the factors, in the UAI format")
 
 
 def predict_command(

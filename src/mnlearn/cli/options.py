@@ -11,8 +11,8 @@ from __future__ import annotations
 import ast
 import csv
 import json
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import Field, dataclass, fields
 from functools import partial
 from inspect import Parameter, Signature, get_annotations, signature
@@ -403,20 +403,14 @@ class ClusterOptions(OptionGroup):
     """The workers that count."""
 
     cluster: Cluster = None
-    workers: Annotated[int | None, option("K", "Like --cluster, with K local processes.")] = None
 
-    @contextmanager
-    def client(self) -> Iterator[Any]:
-        """Provide a client of the cluster, started and stopped if need be; None without a cluster."""
-        if self.cluster is None and self.workers is None:
-            yield None
-            return
-        if self.cluster is not None and self.workers is not None:
-            raise InputError("--cluster and --workers exclude each other; got both. Drop one of the two.")
-        from mnlearn import parallel
+    def client(self) -> AbstractContextManager[Any]:
+        """Return a context manager that provides a client of the cluster; None without a cluster."""
+        if self.cluster is None:
+            return nullcontext()
+        from mnlearn.parallel import joined
 
-        with parallel.cluster(self.cluster, workers=self.workers) as client:
-            yield client
+        return joined(self.cluster)
 
 
 def settings(pairs: list[str] | None, call: Callable[..., Any], given: Collection[str]) -> dict[str, Any]:

@@ -8,8 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from mnlearn.cli import options
-from mnlearn.cli.console import escaped, exit_interrupted, progress_monitor, say, show_rows, simple_table, writes
-from mnlearn.cli.learn import RunOptions
+from mnlearn.cli.console import (
+    escaped,
+    exit_interrupted,
+    progress_monitor,
+    say,
+    show_rows,
+    simple_table,
+    writes,
+    writes_into,
+)
+from mnlearn.cli.learn import MaxMemory, Resume, size_in_bytes
 from mnlearn.cli.options import ClusterOptions, InputOptions, OutputOptions, argument, flag, option, transform_argument
 
 if TYPE_CHECKING:
@@ -78,6 +87,11 @@ def _show_blanket(found: Blanket, *, all_others: bool) -> None:
 
 PAIRS_SHOWN = 40  # pairs listed without --all
 
+CheckpointFolder = Annotated[
+    str | None,
+    writes_into(option("DIR", "Store pairs in DIR, so that a killed run can be resumed."), "answers.mncheck"),
+]
+
 
 def screen_command(
     data: options.Data,
@@ -96,7 +110,9 @@ def screen_command(
     jobs: options.Jobs = None,
     device: options.Device = None,
     workers: ClusterOptions,
-    long_run: RunOptions,
+    max_memory: MaxMemory = None,
+    checkpoint: CheckpointFolder = None,
+    resume: Resume = False,
     output: OutputOptions,
 ) -> None:
     """List the strongest partners of every column of DATA, by marginal evidence.
@@ -112,9 +128,10 @@ def screen_command(
     from mnlearn.learning import screen
 
     settings = options.drop_none(threshold=threshold, statistic=statistic, columns=column, n_jobs=jobs, device=device)
+    run = options.drop_none(max_memory=size_in_bytes(max_memory), checkpoint=checkpoint, resume=resume or None)
     if k is not None or threshold is not None:
         settings["k"] = k
-    arguments = reading.arguments(**long_run.given()) | options.transform_argument(transform) | settings
+    arguments = reading.arguments(**run) | options.transform_argument(transform) | settings
     with workers.client() as client, progress_monitor() as monitor:
         screened = screen(data, client=client, monitor=monitor, **arguments)
     if not screened.complete:

@@ -1,4 +1,4 @@
-"""Conditional independence tests, posteriors, an oracle, and wrappers around any test."""
+"""Conditional independence tests, posteriors, and an oracle."""
 
 from typing import TYPE_CHECKING
 
@@ -8,14 +8,12 @@ if TYPE_CHECKING:
     from mnlearn.independence.gaussian import GaussianPosterior, PartialCorrelation
     from mnlearn.independence.information import CountedInformation, GaussianInformation, RowInformation
     from mnlearn.independence.mixed import MixedTest
-    from mnlearn.independence.wrappers import Audited, Budgeted, Remembered, SeparationOracle
+    from mnlearn.independence.oracle import SeparationOracle
     from mnlearn.protocols import BaseTest, Verdict
 
 __all__ = [
-    "Audited",
     "BaseTest",
     "BayesianTest",
-    "Budgeted",
     "ChiSquare",
     "CountedInformation",
     "GTest",
@@ -24,7 +22,6 @@ __all__ = [
     "MixedTest",
     "MutualInformation",
     "PartialCorrelation",
-    "Remembered",
     "RowInformation",
     "ScoreTest",
     "SeparationOracle",
@@ -34,5 +31,5 @@ __all__ = [
 if not TYPE_CHECKING:
     from mnlearn._lazy import on_first_use
 
-    _MODULES = ("base", "bayesian", "discrete", "gaussian", "information", "mixed", "wrappers")
+    _MODULES = ("base", "bayesian", "discrete", "gaussian", "information", "mixed", "oracle", "mnlearn.protocols")
     __getattr__, __dir__ = on_first_use(__name__, __all__, _MODULES)

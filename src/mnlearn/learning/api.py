@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from mnlearn.checkpoint import check_checkpoint, open_checkpoint
 from mnlearn.data.options import MissingPolicy, Types
 from mnlearn.errors import FileError, InputError, check_methods
 from mnlearn.graphs.formats import read_whole
@@ -73,8 +72,6 @@ def learn(
     client: Any = None,
     device: str | None = None,
     max_memory: int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    resume: bool = False,
     monitor: Monitor = SILENT,
     **settings: Any,
 ) -> Learned:
@@ -91,13 +88,13 @@ def learn(
         One of `TESTS`, for methods that use tests. By default chi2 (gsmn, gsmn*, gsimn, gsimn-fch) or g2 (pc,
         hhc-mn) for nominal variables, pcor for continuous ones, and mixed for all others. The first four methods have
         ``alpha=0.01`` and ``dof="observed"`` by default, pc and hhc-mn ``alpha=0.05`` and ``dof="adjusted"``, with any
-        test that has these settings. Or your own test: a class derived from `CustomTest`, or another class or function
-        that makes a test from a `Dataset`; its parameters after the data are settings. Or a test that is made from
-        these data.
+        test that has these settings. Or your own test: a class derived from `CustomTest`, whose parameters
+        after the data are settings; or a function of the columns x and y and an array of the columns of z that returns
+        a p-value, whose setting is ``alpha``.
     score
         One of `SCORES`, for the methods mbs (by default mpl for nominal variables, ebic for all others),
         hillclimb and exhaustive; other methods that maximise a score have one of their own. Or your own score: a class
-        derived from `CustomScore`, or the like, as for `test`.
+        derived from `CustomScore`.
     required, forbidden
         Pairs of names: edges that must be present, or absent. For methods that use no tests.
     candidates
@@ -132,10 +129,6 @@ def learn(
         without a device. Needs PyTorch.
     max_memory
         Limit of the caches in bytes, as for `mnlearn.statistics.Counts`; with a device, of the memory used there.
-    checkpoint
-        A folder that stores counts, so that a run that was killed can be resumed.
-    resume
-        Resume from the checkpoint. The result, and its cost except seconds, is that of one whole run.
     monitor
         Receives the progress, and can cancel the search.
     **settings
@@ -167,7 +160,6 @@ def learn(
     ('poor_sleep', 'exercise')
     """
     check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out for none.")
-    check_checkpoint(checkpoint, resume)
     spec = resolve(
         {
             "method": method,
@@ -205,9 +197,7 @@ def learn(
         _log.warning("%s", oddity)
     for limit in spec.limits(dataset):
         _log.info("%s", limit)
-    with open_checkpoint(checkpoint, resume, dataset.fingerprint(), spec.fingerprint()) as opened_checkpoint:
-        counting = Counting(n_jobs, client, max_memory, opened_checkpoint, device)
-        learned = spec.learn_prepared(dataset, prepared, counting, monitor)
+    learned = spec.learn_prepared(dataset, prepared, Counting(n_jobs, client, max_memory, device), monitor)
     return replace(learned, frame=kind_of_frame(data))
 
 

@@ -51,7 +51,6 @@ from mnlearn.learning.inputs import (
     transformed,
 )
 from mnlearn.learning.registry import METHODS, TESTS, make_test, named_or_own
-from mnlearn.learning.tests import test_of_columns
 from mnlearn.model.base import MarkovModel
 from mnlearn.model.fitting import fit
 from mnlearn.protocols import SILENT, FloatArray, Monitor
@@ -334,7 +333,6 @@ def validate(
             "discretize cannot be given with train, since the two would be cut at different points; got both. "
             "Discretise them together before, or drop train."
         )
-    test = test_of_columns(test)
     rows, over, notes = _held_out(graph, data, reading)
     if isinstance(test, str) and test in TESTS and "seed" in TESTS[test].settings:
         settings.setdefault("seed", seed)

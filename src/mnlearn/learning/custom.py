@@ -2,12 +2,8 @@
 
 A `CustomScore` needs `local(x, blanket)`, a `CustomTest` needs `__call__(x, y, z)`. Variables are indices, as
 everywhere between data and result. Both hold the data and offer them as tables of counts and as columns. Pass the class
-to `mnlearn.learn` and its relatives, which call it with the data: once, or once for each resampled data set.
-
-Tests and scores of the caller, given as `test=` or `score=`: a class, a function, or an object.
-
-A class or function is called with the data set, once for each data set that is learned from. An object belongs to one
-data set, so it is refused where rows are resampled. What it returns is checked, so that an error names the question.
+to `mnlearn.learn` and its relatives, which call it with the data: once, or once for each resampled data set. A test may
+also be a function of columns that returns a p-value. What they return is checked: an error names the question.
 """
 
 from __future__ import annotations
@@ -15,25 +11,23 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, partial, wraps
 from hashlib import blake2b
 from inspect import Parameter, getsource, signature
-from math import inf, isnan
+from math import inf, isnan, log
 from numbers import Real
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from mnlearn.checkpoint import Checkpoint
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, MnlearnError, UnsuitableError
-from mnlearn.independence.base import log_chi2_sf
+from mnlearn.independence.base import log_chi2_sf, log_level
 from mnlearn.learning.inputs import check_dataset
 from mnlearn.protocols import (
     BaseTest,
     Evidence,
     FloatArray,
-    IndependenceTest,
     Indices,
     IntArray,
     Score,
@@ -41,58 +35,61 @@ from mnlearn.protocols import (
     Verdict,
     Verdicts,
 )
-from mnlearn.scores import Decomposed
+from mnlearn.scores import BJPScore, Decomposed
 from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.opening import Counting
-
-
-class ByLocal(Decomposed):
-    """Local score whose batched forms are loops over `local`."""
-
-    def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """Return local(x, blanket + y) for each x with its blanket and each of its ys."""
-        questions = zip(xs, blankets, yss, strict=True)
-        return [_numbers([self.local(int(x), blanket | {int(y)}) for y in ys]) for x, blanket, ys in questions]
-
-    def removals(self, xs: Indices, blankets: Sequence[VarSet]) -> list[FloatArray]:
-        """Return local(x, blanket − y) for each x with its blanket, members y in ascending order."""
-        questions = zip(xs, blankets, strict=True)
-        return [_numbers([self.local(int(x), blanket - {y}) for y in sorted(blanket)]) for x, blanket in questions]
-
-
-class ByCall(BaseTest):
-    """Test whose batched forms are loops over `__call__`."""
-
-    @property
-    def name(self) -> str:
-        """Name of the test in results: that of its class."""
-        return type(self).__name__
-
-    @abstractmethod
-    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
-        """Test whether x is independent of y given z."""
-
-    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
-        """Test x against each y given z."""
-        found = [self(int(x), int(y), z) for y in ys]
-        return Verdicts(np.array([one[0] for one in found], dtype=np.bool_), _numbers([one[1] for one in found]))
-
-    def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
-        """Return the decision and the log support for each y; override it to show a statistic as well."""
-        found = self.scan(x, ys, z)
-        return Evidence(found.independent, log_p=found.log_support)
 
 
 def _numbers(values: Sequence[Any]) -> FloatArray:
     return np.array(values, dtype=np.float64)
 
 
+def _checked(inside: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method whose answers are checked; to an error of its code, the question is added with names."""
+
+    @wraps(inside)
+    def method(self: Any, *given: Any) -> Any:
+        question = [int(v) if isinstance(v, np.integer) else v for v in given]
+        try:
+            found = inside(self, *question)
+        except Exception as error:
+            words = [self.names[v] if isinstance(v, int) else [self.names[x] for x in sorted(v)] for v in question]
+            shown = ", ".join(f"{word}={value!r}" for word, value in zip(self._words, words, strict=True))
+            note = f"{self._shown} was called with {shown}"
+            if note not in getattr(error, "__notes__", ()):
+                error.add_note(note)
+            raise
+        return self._valid(found, question)
+
+    return method
+
+
 class _HoldsData:
     """Data of a judge, as scores and tests need them."""
+
+    _method: ClassVar[str]  # that a subclass writes
+    _words: ClassVar[tuple[str, ...]]  # of its question
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Check what the method of a subclass returns."""
+        super().__init_subclass__(**options)
+        if cls._method in vars(cls):
+            setattr(cls, cls._method, _checked(vars(cls)[cls._method]))
 
     def __init__(self, data: Dataset) -> None:
         check_dataset("data", data)
         self.data = data
+
+    @property
+    def _shown(self) -> str:
+        """Name of the method in messages."""
+        return str(getattr(self, "name", f"{type(self).__name__}.{self._method}"))
+
+    def _call(self, question: Sequence[Any]) -> str:
+        """Return the words of a call, for messages."""
+        values = [v if isinstance(v, int) else set(v) or "{}" for v in question]
+        shown = ", ".join(f"{word}={value}" for word, value in zip(self._words, values, strict=True))
+        return f"{self._shown}({shown})"
 
     @property
     def n_variables(self) -> int:
@@ -153,7 +150,7 @@ class _HoldsData:
         return {name: value for name, value in self.__dict__.items() if name != "_counted"}
 
 
-class CustomScore(_HoldsData, ByLocal):
+class CustomScore(_HoldsData, Decomposed):
     """Base class of your own score: a sum over variables of `local(x, blanket)`, which you write.
 
     Pass the class to `mnlearn.learn` with the method hillclimb, exhaustive or mbs, or to `mnlearn.score`. Parameters of
@@ -190,9 +187,30 @@ class CustomScore(_HoldsData, ByLocal):
     ('rain', 'wet')
     """
 
+    _method, _words = "local", ("x", "blanket")
+
+    def _valid(self, value: Any, question: Sequence[Any]) -> float:
+        """Return a score; raise InputError unless it is a number below infinity."""
+        if isinstance(value, bool) or not isinstance(value, Real) or isnan(value) or value == inf:
+            raise InputError(
+                f"score must give a number below infinity; {self._call(question)} returned {value!r:.60}. Return -inf "
+                "for a blanket that is impossible."
+            )
+        return float(value)
+
     @abstractmethod
     def local(self, x: int, blanket: VarSet) -> float:
         """Return the score of x with this blanket, a frozenset of indices."""
+
+    def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
+        """Return local(x, blanket + y) for each x with its blanket and each of its ys."""
+        questions = zip(xs, blankets, yss, strict=True)
+        return [_numbers([self.local(int(x), blanket | {int(y)}) for y in ys]) for x, blanket, ys in questions]
+
+    def removals(self, xs: Indices, blankets: Sequence[VarSet]) -> list[FloatArray]:
+        """Return local(x, blanket − y) for each x with its blanket, members y in ascending order."""
+        questions = zip(xs, blankets, strict=True)
+        return [_numbers([self.local(int(x), blanket - {y}) for y in sorted(blanket)]) for x, blanket in questions]
 
     def table(self, x: int, blanket: Collection[int] = frozenset()) -> IntArray:
         """Count the states of x in every configuration of the blanket that occurs.
@@ -211,7 +229,7 @@ class CustomScore(_HoldsData, ByLocal):
         return table
 
 
-class CustomTest(_HoldsData, ByCall):
+class CustomTest(_HoldsData, BaseTest):
     """Base class of your own conditional independence test: write `__call__(x, y, z)`.
 
     Pass the class to `mnlearn.learn` with a method by tests (gsmn*, gsimn, pc, hhc-mn, ...), to
@@ -260,6 +278,37 @@ class CustomTest(_HoldsData, ByCall):
     'Pearson (alpha 0.05)'
     """
 
+    _method, _words = "__call__", ("x", "y", "z")
+
+    def _valid(self, found: Any, question: Sequence[Any]) -> Verdict:
+        """Return a verdict; raise InputError unless it is a truth value with a number."""
+        independent, support = found[:2] if isinstance(found, tuple) and len(found) >= 2 else (None, None)
+        if not (isinstance(independent, bool | np.bool_) and isinstance(support, Real) and not isnan(support)):
+            raise InputError(
+                f"test must return a mnlearn.Verdict of true or false and a log p-value; {self._call(question)} "
+                f"returned {found!r:.80}. Return Verdict(True, 0.0) where it cannot tell."
+            )
+        return Verdict(bool(independent), float(support))
+
+    @property
+    def name(self) -> str:
+        """Name of the test in results: that of its class."""
+        return type(self).__name__
+
+    @abstractmethod
+    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
+        """Test whether x is independent of y given z."""
+
+    def scan(self, x: int, ys: Indices, z: VarSet) -> Verdicts:
+        """Test x against each y given z."""
+        found = [self(int(x), int(y), z) for y in ys]
+        return Verdicts(np.array([one[0] for one in found], dtype=np.bool_), _numbers([one[1] for one in found]))
+
+    def evidence(self, x: int, ys: Indices, z: VarSet) -> Evidence:
+        """Return the decision and the log support for each y; override it to show a statistic as well."""
+        found = self.scan(x, ys, z)
+        return Evidence(found.independent, log_p=found.log_support)
+
     def table(self, x: int, y: int, z: Collection[int] = frozenset()) -> IntArray:
         """Count the states of x and y in every configuration of z that occurs.
 
@@ -281,14 +330,62 @@ class CustomTest(_HoldsData, ByCall):
         return float(log_chi2_sf(statistic, dof))
 
 
-TestLike: TypeAlias = str | Callable[[Dataset], Any] | IndependenceTest
-"""A test: its name, a class or function that makes one from a `Dataset`, or one that is made."""
-ScoreLike: TypeAlias = str | Callable[[Dataset], Any] | Score
-"""A score: its name, a class or function that makes one from a `Dataset`, or one that is made."""
+class FunctionTest(CustomTest):
+    """Test by a function of columns that returns a p-value.
 
-_BASES = {"test": CustomTest, "score": CustomScore}
-_METHODS = {"test": ("__call__", "__call__(x, y, z)"), "score": ("local", "local(x, blanket)")}
-_MADE = {"test": ("n_variables", "scan"), "score": ("n_variables", "local")}
+    Parameters
+    ----------
+    data
+        The data.
+    function
+        Called with the columns of x and y, and an array with a column for each variable of z.
+    alpha
+        x and y are dependent if the p-value is at most alpha.
+    """
+
+    def __init__(self, data: Dataset, function: Callable[..., Any], *, alpha: float = 0.01) -> None:
+        super().__init__(data)
+        self._function, self._log_alpha = function, log_level(alpha)
+
+    @property
+    def name(self) -> str:
+        """Name of the function."""
+        return _name_of(self._function)
+
+    def __call__(self, x: int, y: int, z: VarSet) -> Any:
+        """Return the p-value of the independence of x and y given z."""
+        given = [self._rows(v) for v in sorted(z)]
+        first, second = sorted((x, y))
+        columns = np.stack(given, axis=1) if given else np.empty((self.n_rows, 0))
+        return self._function(self._rows(first), self._rows(second), columns)
+
+    def _valid(self, found: Any, question: Sequence[Any]) -> Verdict:
+        """Return the verdict of a p-value; raise InputError unless it is one."""
+        if isinstance(found, bool) or not isinstance(found, Real) or not 0.0 <= float(found) <= 1.0:
+            raise InputError(
+                f"test must return a p-value from 0 to 1; {self._call(question)} returned {found!r:.80}. Return 1.0 "
+                "where it cannot tell."
+            )
+        p = float(found)
+        log_p = log(p) if p > 0.0 else -inf
+        return Verdict(log_p > self._log_alpha, log_p)
+
+    def _rows(self, x: int) -> np.ndarray[Any, Any]:
+        """Return the column of a variable, with a row for each repeat."""
+        return self.column(x) if self.data.repeats is None else np.repeat(self.column(x), self.data.repeats)
+
+
+TestLike: TypeAlias = str | type[BaseTest] | Callable[..., Any]
+"""A test: its name, a class derived from `CustomTest`, or a function of the columns x, y and z."""
+ScoreLike: TypeAlias = str | type[Score]
+"""A score: its name, or a class derived from `CustomScore`."""
+
+_CLASSES: dict[str, tuple[type, ...]] = {"test": (BaseTest,), "score": (Decomposed, BJPScore)}
+_WANTED = {
+    "test": "a class derived from mnlearn.CustomTest, or a function of the columns x, y and z that returns a p-value",
+    "score": "a class derived from mnlearn.CustomScore",
+}
+_METHODS = {"__call__": "__call__(x, y, z)", "local": "local(x, blanket)"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -300,7 +397,7 @@ class OwnJudge:
     kind
         "test" or "score".
     given
-        A class or function of a data set; or a test or score that is made.
+        A class that is called with a data set; or a test that is a function of columns.
     """
 
     kind: Literal["test", "score"]
@@ -310,13 +407,23 @@ class OwnJudge:
     def of(cls, kind: Literal["test", "score"], given: object, known: Collection[str]) -> OwnJudge:
         """Check as much as can be checked before there are data; `known` are the names of the built-in ones."""
         own = cls(kind, given)
-        if not own.made and not callable(given):
-            raise UnsuitableError(
-                f"{kind} must be a name ({', '.join(known)}), a class or function that makes one from a Dataset, or an "
-                f"object with {_METHODS[kind][1]}; got {given!r:.80}. Use a name, for example."
+        if isinstance(given, _CLASSES[kind]):
+            raise InputError(
+                f"{kind} must be a class, which is called with the data; got an object of {type(given).__name__}. Pass "
+                f"{kind}={type(given).__name__}, or give the object to a learner: mnlearn.METHOD().learn({kind})."
             )
-        if own.made or isinstance(given, type):
-            _check_complete(own, given)
+        fits = (
+            issubclass(given, _CLASSES[kind]) if isinstance(given, type) else kind == "test" and _takes_columns(given)
+        )
+        if not fits:
+            raise UnsuitableError(
+                f"{kind} must be a name ({', '.join(known)}), {_WANTED[kind]}; got {given!r:.80}. Use a name, for "
+                "example."
+            )
+        for method in sorted(getattr(given, "__abstractmethods__", ())):
+            raise UnsuitableError(
+                f"{kind} must have a method {_METHODS.get(method, method)}; {own.name} has none. Add it."
+            )
         if own.name in known:
             raise InputError(
                 f"{kind} must not have the name of a built-in {kind}, which results could not tell apart; got a "
@@ -325,30 +432,26 @@ class OwnJudge:
         return own
 
     @property
-    def made(self) -> bool:
-        """Whether it is a made object, which belongs to one data set."""
-        return not isinstance(self.given, type) and any(hasattr(self.given, name) for name in _MADE[self.kind])
+    def is_function(self) -> bool:
+        """Whether it is a function of columns."""
+        return not isinstance(self.given, type)
 
     @property
     def name(self) -> str:
         """Name in results and messages: that of the class or function."""
-        source = _source(self.given)
-        return str(getattr(source, "__name__", type(source).__name__))
+        return _name_of(self.given)
 
     @property
     def bears_gaps(self) -> bool:
-        """Whether it says that it bears missing values; a made object has seen its data."""
-        return self.made or bool(getattr(_source(self.given), "bears_gaps", False))
+        """Whether it says that it bears missing values."""
+        return bool(getattr(self.given, "bears_gaps", False))
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """Names of its settings: the parameters of the class or function after the data."""
-        if self.made:
-            return ()
-        try:
-            parameters = list(signature(self.given).parameters.values())[1:]
-        except (TypeError, ValueError):  # some built-in types have no signature
-            return ()
+        """Names of its settings: the parameters of the class after the data; of a function the level."""
+        if self.is_function:
+            return ("alpha",)
+        parameters = list(signature(self.given).parameters.values())[1:]
         return tuple(one.name for one in parameters if one.kind in (Parameter.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY))
 
     def __repr__(self) -> str:
@@ -362,49 +465,25 @@ class OwnJudge:
         bound = repr(self.given.keywords) if isinstance(self.given, partial) else ""
         return f"{getattr(source, '__module__', '')}.{self.name}{bound}:{digest}"
 
-    def refuse_made(self, where: str) -> None:
-        """Raise InputError for a made object, where its own rows would be the wrong ones."""
-        if self.made:
-            raise InputError(
-                f"{self.kind} must be a class or a function of the data for {where}; got an object of {self.name}, "
-                f"which holds its own rows. Pass the class: {self.kind}={self.name}."
-            )
-
     def on(self, dataset: Dataset, counting: Counting, settings: Mapping[str, Any]) -> Any:
         """Return the judge of these data."""
-        found = self.given if self.made else self._call(dataset, settings)
-        _check_complete(self, found)
-        self._check_variables(found, dataset)
-        checkpoint = None if self.made else counting.checkpoint  # which could not tell two objects of a class apart
-        return counting.judge(_checked(self, found, dataset, checkpoint))
-
-    def _call(self, dataset: Dataset, settings: Mapping[str, Any]) -> Any:
-        """Call the class or function with the data."""
+        if self.is_function:
+            return counting.judge(FunctionTest(dataset, self.given, **settings))
         try:
-            return self.given(dataset, **settings)
+            found = self.given(dataset, **settings)
         except MnlearnError:
             raise
         except Exception as error:
             raise InputError(
-                f"{self.kind} must be a class or function that can be called with a Dataset; {self.name} raised "
-                f"{type(error).__name__}: {str(error).rstrip('.')}. Derive the class from "
-                f"mnlearn.{_BASES[self.kind].__name__}, for example."
+                f"{self.kind} must be {_WANTED[self.kind]}; {self.name}, called with a Dataset, raised "
+                f"{type(error).__name__}: {str(error).rstrip('.')}. Correct its __init__."
             ) from error
-
-    def _check_variables(self, found: Any, dataset: Dataset) -> None:
-        """Raise InputError unless the judge is of the variables of the data, as far as it says."""
-        n = getattr(found, "n_variables", dataset.n_variables)
-        if n != dataset.n_variables:
-            raise InputError(
-                f"{self.kind} must be of the {dataset.n_variables} variables of the data; {self.name} has {n}. Make it "
-                "from the same data."
+        if isinstance(found, _HoldsData) and "data" not in vars(found):
+            raise UnsuitableError(
+                f"{self.kind} must hold its data; {self.name}.__init__ does not call super().__init__(data). Add that "
+                "call."
             )
-        names = getattr(getattr(found, "statistics", found), "names", None)
-        if isinstance(names, tuple) and names != dataset.names:
-            raise InputError(
-                f"{self.kind} must be of the variables of the data in their order; {self.name} has others. Make it "
-                "from the same data."
-            )
+        return counting.judge(found)
 
 
 def own_name(judge: str | OwnJudge) -> str:
@@ -413,129 +492,24 @@ def own_name(judge: str | OwnJudge) -> str:
 
 
 def _source(given: Any) -> Any:
-    """Return the class or function that was given, bound settings aside; of an object its class."""
+    """Return the class or function that was given, bound settings aside; of a callable object its class."""
     if isinstance(given, partial):
         return _source(given.func)
-    return given if isinstance(given, type) or hasattr(given, "__name__") else type(given)
+    return given if hasattr(given, "__name__") else type(given)
 
 
-def _check_complete(own: OwnJudge, found: Any) -> None:
-    """Raise UnsuitableError for a class or object without the method that everything follows from."""
-    if own.kind == "score" and all(hasattr(found, method) for method in ("on", "ranks", "terms")):
-        return  # a sum over pairs, such as BJPScore
-    if own.kind == "test" and hasattr(found, "local"):
-        raise UnsuitableError(f"test must be a test; {own.name} is a score. Pass it as score={own.name}.")
-    method, shown = _METHODS[own.kind]
-    there = _of_class(found, method) if isinstance(found, type) else getattr(found, method, None)
-    if not callable(there) or getattr(there, "__isabstractmethod__", False):
-        raise _lacks(own, found, shown)
-    if isinstance(found, _BASES[own.kind]) and "data" not in vars(found):
-        raise UnsuitableError(
-            f"{own.kind} must hold its data; {own.name}.__init__ does not call super().__init__(data). Add that call."
-        )
+def _name_of(given: Any) -> str:
+    return str(_source(given).__name__)
 
 
-def _of_class(found: type, method: str) -> Any:
-    """Return a method that a class gives its objects; every class can be called itself, so getattr will not do."""
-    return next((vars(base)[method] for base in found.__mro__ if method in vars(base)), None)
-
-
-def _lacks(own: OwnJudge, found: object, method: str) -> UnsuitableError:
-    """Return the error for a missing method."""
-    name = found.__name__ if isinstance(found, type) else type(found).__name__
-    made_by = "" if own.made or isinstance(found, type) else f", which {own.name} returned,"
-    return UnsuitableError(
-        f"{own.kind} must have a method {method}; {name}{made_by} has none. Derive it from "
-        f"mnlearn.{_BASES[own.kind].__name__}, or add it."
-    )
-
-
-def _checked(own: OwnJudge, found: Any, dataset: Dataset, checkpoint: Checkpoint | None) -> Any:
-    """Return a judge that checks the answers; one that brings all the forms that learners use is left as it is."""
-    complete = hasattr(found, "on") if own.kind == "score" else isinstance(found, BaseTest)
-    if complete and not isinstance(found, _BASES[own.kind]):
-        return found
-    checked = _CheckedScore if own.kind == "score" else _CheckedTest
-    named: Any = type(own.name, (checked,), {})  # messages of learners name the class of their judge
-    return named(own, found, dataset, checkpoint)
-
-
-class _Checked:
-    """Judge of the caller, whose answers are checked and stored in the checkpoint, if there is one."""
-
-    forwarded: ClassVar[tuple[str, ...]] = ()  # attributes of the judge inside that are used where it has its own
-
-    def __init__(self, own: OwnJudge, found: Any, dataset: Dataset, checkpoint: Checkpoint | None) -> None:
-        self._name, self._found, self._names, self._checkpoint = own.name, found, dataset.names, checkpoint
-        for name in self.forwarded:
-            if hasattr(found, name) and getattr(type(found), name, None) is not getattr(_BASES[own.kind], name, self):
-                setattr(self, name, getattr(found, name))
-
-    @property
-    def n_variables(self) -> int:
-        """Number of variables."""
-        return len(self._names)
-
-    def _ask(self, method: Callable[..., Any], called: str, **question: int | VarSet) -> Any:
-        """Call a method of the judge inside; to an error of its code, add the question with names."""
-        try:
-            return method(*question.values())
-        except Exception as error:
-            names = self._names
-            shown = {k: names[v] if isinstance(v, int) else [names[x] for x in sorted(v)] for k, v in question.items()}
-            error.add_note(f"{called} was called with " + ", ".join(f"{k}={value!r}" for k, value in shown.items()))
-            raise
-
-    def _recall(self, *question: Any) -> Any:
-        """Return the stored answer to a question, or find and check it now."""
-        if self._checkpoint is None:
-            return self._find(*question)
-        return self._checkpoint.recall(("own", question), lambda: self._find(*question))
-
-    def _find(self, *question: Any) -> Any:
-        raise NotImplementedError
-
-
-class _CheckedScore(_Checked, ByLocal):
-    """Local score of the caller."""
-
-    forwarded = ("additions", "removals", "exchanges", "constant", "most_neighbors")
-
-    def local(self, x: int, blanket: VarSet) -> float:
-        """Return the score of x with this blanket."""
-        value: float = self._recall(int(x), blanket)
-        return value
-
-    def _find(self, x: int, blanket: VarSet) -> float:
-        value = self._ask(self._found.local, f"{self._name}.local", x=x, blanket=blanket)
-        if isinstance(value, bool) or not isinstance(value, Real) or isnan(value) or value == inf:
-            raise InputError(
-                f"score must give a number below infinity; {self._name}.local(x={x}, blanket={set(blanket) or '{}'}) "
-                f"returned {value!r:.60}. Return -inf for a blanket that is impossible."
-            )
-        return float(value)
-
-
-class _CheckedTest(_Checked, ByCall):
-    """Test of the caller."""
-
-    forwarded = ("batched", "monotone", "scan", "evidence", "scan_many", "scan_members")
-
-    @property
-    def name(self) -> str:
-        """Name of the class or function of the caller."""
-        return self._name
-
-    def __call__(self, x: int, y: int, z: VarSet) -> Verdict:
-        """Test whether x is independent of y given z."""
-        return Verdict(*self._recall(int(x), int(y), z))
-
-    def _find(self, x: int, y: int, z: VarSet) -> list[Any]:
-        found = self._ask(self._found, self._name, x=x, y=y, z=z)
-        independent, support = found[:2] if isinstance(found, tuple) and len(found) >= 2 else (None, None)
-        if not (isinstance(independent, bool | np.bool_) and isinstance(support, Real) and not isnan(support)):
-            raise InputError(
-                f"test must return a mnlearn.Verdict of true or false and a log p-value; {self._name}(x={x}, y={y}, "
-                f"z={set(z) or '{}'}) returned {found!r:.80}. Return Verdict(True, 0.0) where it cannot tell."
-            )
-        return [bool(independent), float(support)]
+def _takes_columns(given: object) -> bool:
+    """Return whether something can be called with three arguments, as far as Python can tell."""
+    if not callable(given) or (isinstance(given, partial) and isinstance(_source(given), type)):
+        return False
+    try:
+        signature(given).bind(0, 1, 2)
+    except TypeError:
+        return False
+    except ValueError:  # some built-in functions have no signature
+        return True
+    return True

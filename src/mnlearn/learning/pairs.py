@@ -23,7 +23,7 @@ from mnlearn.graphs.candidates import Candidates, every_pair, keys_of
 from mnlearn.graphs.named import NamedGraph
 from mnlearn.protocols import Monitor
 from mnlearn.statistics.opening import Counting
-from mnlearn.statistics.screens import ScreenRule
+from mnlearn.statistics.screens import ScreenRule, run
 
 _log = logging.getLogger("mnlearn.learning")
 
@@ -246,5 +246,5 @@ def with_screen_of_data(
     """Return a rule with the strongest pairs of the data, where the judge weighs no pairs: it chooses neighbours."""
     if not isinstance(rule, Screening) or rule.listed is not None or not hasattr(judge, "neighborhood"):
         return rule
-    here = Counting(counting.n_jobs, checkpoint=counting.checkpoint)  # workers get models to fit, not pairs to count
-    return replace(rule, listed=here.screen(dataset, ScreenRule(k=rule.k), monitor).candidates())
+    here = Counting(counting.n_jobs)  # workers get models to fit, not pairs to count
+    return replace(rule, listed=run(here.pair_scan(dataset, ScreenRule(k=rule.k)), monitor).candidates())

@@ -50,11 +50,11 @@ from mnlearn.learning.inputs import (
 from mnlearn.protocols import ExplainedTest, InformationJudge, Learner, NeighborhoodJudge, Score
 from mnlearn.scores.bjp import BJPScore
 from mnlearn.scores.entropy import Entropy, ExtendedBIC
-from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, MixedEvidence, PairwiseEvidence
+from mnlearn.scores.evidence import HybridEvidence, MixedEvidence
 from mnlearn.scores.gaussian_evidence import GaussianEvidence
-from mnlearn.scores.glasso import CrossValidatedPrecision, EBICPrecision
+from mnlearn.scores.glasso import EBICPrecision
 from mnlearn.scores.ib import IBScore
-from mnlearn.scores.lasso import CrossValidatedLasso, EBICLasso, StableLasso, TheoryLasso
+from mnlearn.scores.lasso import EBICLasso, TheoryLasso
 from mnlearn.scores.logistic import L1Logistic
 from mnlearn.scores.mpl import MPL, PIC
 from mnlearn.statistics.counts import Counts
@@ -266,8 +266,6 @@ SCORES: Mapping[str, JudgeEntry] = {
         from_mixed=MixedEvidence,
         relative=True,
     ),
-    "evidence-pairwise": JudgeEntry("evidence of pairwise conditionals", PairwiseEvidence, hidden=("three_way",)),
-    "evidence-table": JudgeEntry("evidence of full tables", FullTableEvidence),
 }
 """Scores of whole graphs by name."""
 
@@ -280,45 +278,52 @@ class _Penalized:
     """Factory of a judge with an l1 penalty, by the way the penalty is chosen."""
 
     method: str
-    kinds: Mapping[str, tuple[type, Callable[[Dataset], Any]]]  # name -> judge, and the statistics it takes
+    kinds: Mapping[str, type]
 
     @property
     def settings(self) -> tuple[str, ...]:
         """Names of the settings of all kinds, each once."""
-        return ("penalty", *dict.fromkeys(name for judge, _ in self.kinds.values() for name in settings_of(judge)))
+        return ("penalty", *dict.fromkeys(name for judge in self.kinds.values() for name in settings_of(judge)))
 
     def __call__(self, dataset: Dataset, penalty: str = "ebic", **settings: Any) -> Any:
         """Make the judge for this penalty; raise InputError for settings and data that do not suit it."""
         check_name("penalty", penalty, self.kinds)
-        judge, statistics = self.kinds[penalty]
+        judge: Any = self.kinds[penalty]
         accepted = settings_of(judge)
         for name in settings:
             if name not in accepted:
-                able = ", ".join(repr(kind) for kind in self.kinds if name in settings_of(self.kinds[kind][0]))
+                able = ", ".join(repr(kind) for kind in self.kinds if name in settings_of(self.kinds[kind]))
                 raise InputError(
                     f"{name} is for penalty={able}; got penalty={penalty!r}, which accepts {', '.join(accepted)}. "
                     f"Drop {name}, or choose that penalty."
                 )
-        check_all_continuous(self.method, dataset, "l1lr or sep, which are for categorical variables")
-        return judge(statistics(dataset), **settings)
+        return judge(_continuous_moments(self.method, dataset), **settings)
 
 
-_lasso = _Penalized(
-    "lasso",
-    {
-        "ebic": (EBICLasso, Moments),
-        "theory": (TheoryLasso, Moments),
-        "cv": (CrossValidatedLasso, Rows),
-        "stability": (StableLasso, Rows),
-    },
-)
-_precision = _Penalized("glasso", {"ebic": (EBICPrecision, Moments), "cv": (CrossValidatedPrecision, Rows)})
+_lasso = _Penalized("lasso", {"ebic": EBICLasso, "theory": TheoryLasso})
 
 
 def _l1mb(dataset: Dataset) -> NeighborhoodJudge:
     """Lasso path with the plain BIC  [SNM07]."""
-    judge: NeighborhoodJudge = _Penalized("l1mb", _lasso.kinds)(dataset, gamma=0.0)
-    return judge
+    return EBICLasso(_continuous_moments("l1mb", dataset), gamma=0.0)
+
+
+def _precision(
+    dataset: Dataset,
+    *,
+    gamma: float = EBICPrecision.gamma,
+    n_penalties: int = EBICPrecision.n_penalties,
+    smallest: float = EBICPrecision.smallest,
+) -> EBICPrecision:
+    """Graphical lasso with the extended BIC."""
+    moments = _continuous_moments("glasso", dataset)
+    return EBICPrecision(moments, gamma=gamma, n_penalties=n_penalties, smallest=smallest)
+
+
+def _continuous_moments(method: str, dataset: Dataset) -> Moments:
+    """Return the moments of continuous variables; raise UnsuitableError for others."""
+    check_all_continuous(method, dataset, "l1lr or sep, which are for categorical variables")
+    return Moments(dataset)
 
 
 def _information(
@@ -344,7 +349,7 @@ def _information(
     return RowInformation(Rows(dataset), estimate=information or "gaussian", **settings)
 
 
-# Default tests, measured by papers/benchmarks/defaults_of_tests.py. Grow-shrink conditions on whole blankets, whose
+# Default tests, measured by `papers/benchmarks defaults-of-tests`. Grow-shrink conditions on whole blankets, whose
 # strata hold few rows: with the degrees of freedom of the non-empty cells only, too many such tests find a dependence.
 _BY_BLANKETS: Mapping[str, Any] = {"test": "chi2", "alpha": 0.01, "dof": "observed"}
 _BY_SUBSETS: Mapping[str, Any] = {"test": "g2", "alpha": 0.05, "dof": "adjusted"}
@@ -412,6 +417,11 @@ def method_settings(method: str) -> dict[str, Any]:
 def check_setting(kind: str, name: str, setting: str, accepted: Sequence[str], also: str = "") -> None:
     """Raise InputError unless a method, test or score has this setting; `also` lists the settings of its judge."""
     if setting not in accepted:
+        if setting in ("checkpoint", "resume"):
+            raise InputError(
+                f"{setting} is for work of many parts, samples or blocks of a screen; got it for {name}, which begins "
+                "again. Use learned.bootstrap(checkpoint=...) or mn.screen(data, checkpoint=...)."
+            )
         known = f"it accepts {', '.join(accepted)}" if accepted else "it has no settings"
         raise InputError(f"{name} has no setting {setting!r}; {known}{also}. Drop {setting}, or choose another {kind}.")
 
@@ -446,7 +456,7 @@ def make_test(
     ----------
     name
         One of `TESTS`; None takes chi2 for nominal variables, pcor for continuous ones and mixed for others. Or your
-        own test: a class derived from `mnlearn.CustomTest`, or any function that makes a test from a `Dataset`.
+        own test: a class derived from `mnlearn.CustomTest`, or a function of the columns x, y and z.
     dataset
         The data; all variables must be of the type that the test is for; the test mixed is for any.
     n_jobs
@@ -485,8 +495,7 @@ def make_score(
     Parameters
     ----------
     name
-        One of `SCORES`. Or your own score: a class derived from `mnlearn.CustomScore`, or any function that makes a
-        score from a `Dataset`.
+        One of `SCORES`. Or your own score: a class derived from `mnlearn.CustomScore`.
     dataset
         The data; all variables must be of one type, categorical for scores that only count, unless the score is for
         several kinds (ebic, evidence).

@@ -131,8 +131,7 @@ class LearnSpec:
             else:
                 is_continuous(dataset, self.method)  # raises for a mixture
             check_bears_gaps(self.method, cast("str | None", self.score), dataset)
-        made = self._own is not None and self._own.made  # from data that are as the caller wants them
-        if self.transform == "auto" and (made or self.judge_settings.get("information") in ("rank", "kernel")):
+        if self.transform == "auto" and self.judge_settings.get("information") in ("rank", "kernel"):
             return replace(self, transform=None)  # aracne takes ranks itself
         return replace(self, transform=decide_transform(dataset, self.transform, say=True))
 
@@ -155,8 +154,6 @@ class LearnSpec:
         device: str | None = None,
     ) -> Learned:
         """Learn from a data set; `counting`, if given, replaces `n_jobs`, `cells` and `device`."""
-        if self._own is not None:
-            self._own.refuse_made("rows that are drawn or divided anew")
         spec = self.decided(dataset)
         return spec.learn_prepared(
             dataset, spec.prepared(dataset), counting or Counting(n_jobs, cells=cells, device=device), monitor
@@ -254,11 +251,12 @@ class LearnSpec:
     def _test_settings(self, dataset: Dataset) -> tuple[str | OwnJudge, dict[str, Any]]:
         """Return the name and the settings of the test: those given, then the defaults that the test accepts.
 
-        A test of the caller has its own defaults.
+        A test of the caller has its own defaults, but a function has the level of the method.
         """
         defaults, given = self.test_defaults, self.judge_settings
         if isinstance(self.test, OwnJudge):
-            return self.test, {**given}
+            level = {"alpha": defaults["alpha"]} if self.test.is_function and "alpha" in defaults else {}
+            return self.test, {**level, **given}
         name = self.test or default_test(dataset, defaults.get("test", "chi2"))
         check_name("test", name, TESTS)
         accepted = set(TESTS[name].settings)
@@ -324,7 +322,7 @@ def resolve(options: Mapping[str, Any]) -> LearnSpec:
     if method is None:
         method, reason = _chosen(test, settings)
     check_name("method", method, METHODS)
-    test, score = _checked_judge(method, test, score, transform)
+    test, score = _checked_judge(method, test, score)
     if method == "mbs" and score is None and not settings.keys().isdisjoint(("regularization", "choose")):
         score = "entropy"  # both belong to the score of the paper, which has no other penalty
     candidates = _taken_candidates(method, test if isinstance(test, OwnJudge) else score, settings)
@@ -373,9 +371,7 @@ def _pairs(given: object) -> tuple[Any, ...]:
     return tuple(given) if iterates(given) else (given,)
 
 
-def _checked_judge(
-    method: str, test: object, score: object, transform: object
-) -> tuple[str | OwnJudge | None, str | OwnJudge | None]:
+def _checked_judge(method: str, test: object, score: object) -> tuple[str | OwnJudge | None, str | OwnJudge | None]:
     """Return test and score; raise InputError for one that the method does not use."""
     entry = METHODS[method]
     for name, given in (("test", test), ("score", score)):
@@ -386,9 +382,6 @@ def _checked_judge(
             )
     by_test = None if test is None else named_or_own("test", test)
     by_score = None if score is None else named_or_own("score", score)
-    for own in (by_test, by_score):
-        if isinstance(own, OwnJudge) and transform == "normal_scores":
-            own.refuse_made("transform='normal_scores'")
     if by_score is not None and by_score != entry.score and not entry.any_score:
         able = " or ".join(name for name, other in METHODS.items() if other.any_score)
         raise InputError(

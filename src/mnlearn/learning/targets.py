@@ -29,7 +29,8 @@ from mnlearn.protocols import SILENT, Monitor, Result
 from mnlearn.results.edges import kind_of_frame
 from mnlearn.results.targets import Blanket, BlanketMember, Screened
 from mnlearn.statistics.opening import Counting
-from mnlearn.statistics.screens import ScreenRule, ScreenStatistic
+from mnlearn.statistics.screens import ScreenRule, ScreenStatistic, run
+from mnlearn.statistics.stored import StoredLists
 
 
 def screen(
@@ -69,7 +70,7 @@ def screen(
     max_memory
         Limit of the caches in bytes, as for `mnlearn.statistics.Counts`.
     checkpoint, resume
-        A folder that stores the pairs kept so far, and whether to continue from it, as for `mnlearn.learn`.
+        A folder that stores the pairs kept so far, and whether to continue from it.
     monitor
         Receives the progress in pairs, and can cancel: the result is then not `complete`.
     device
@@ -101,7 +102,7 @@ def screen(
     check_methods("monitor", monitor, ("progress", "cancelled"), "Leave it out for none.")
     check_checkpoint(checkpoint, resume)
     rule = ScreenRule(k=k, threshold=threshold, statistic=statistic)
-    Counting(n_jobs, client, max_memory, device=device)  # raises before anything is read
+    counting = Counting(n_jobs, client, max_memory, device)  # raises before anything is read
     reading, others = split_options(options)
     transform = others.pop("transform", "auto")
     if others:
@@ -110,8 +111,8 @@ def screen(
     dataset = load_data(data, **reading)
     prepared = transformed(dataset, decide_transform(dataset, transform, say=True))
     with open_checkpoint(checkpoint, resume, prepared.fingerprint(), rule) as opened:
-        counting = Counting(n_jobs, client, max_memory, opened, device=device)
-        partners = counting.screen(prepared, rule, monitor)
+        scan = counting.pair_scan(prepared, rule)
+        partners = run(scan, monitor, None if opened is None else StoredLists(opened, rule, scan))
     least = rule.floor(prepared.n_variables, prepared.n_rows)
     return Screened(prepared.names, partners, rule, prepared.n_rows, least)
 

@@ -15,9 +15,9 @@ import numpy as np
 from mnlearn.data.readers import read
 from mnlearn.errors import InputError, UnknownNameError, check_listed, is_one_of, whole_number
 from mnlearn.independence.discrete import ChiSquare, GTest, MutualInformation
-from mnlearn.learning.custom import OwnJudge, TestLike
+from mnlearn.learning.custom import TestLike
 from mnlearn.learning.inputs import Transform, decide_transform, load_data, split_options, transformed
-from mnlearn.learning.registry import make_test, named_or_own
+from mnlearn.learning.registry import make_test
 from mnlearn.protocols import Evidence, ExplainedTest, FloatArray, VarSet
 from mnlearn.results.explain import cochran_warning
 from mnlearn.statistics.counts import Counts
@@ -48,8 +48,8 @@ def independence_test(
         The columns to condition on.
     test
         One of `TESTS`; by default chi2 for nominal columns, pcor for continuous ones and mixed for others. Or your own
-        test: a class derived from `mnlearn.CustomTest`, or a function that makes a test from a `Dataset` of the tested
-        columns.
+        test: a class derived from `mnlearn.CustomTest`, or a function of the columns x, y and z that returns a
+        p-value.
     n_jobs
         Number of threads: None or −1 for all cores, else that many. Any number gives the same result.
     **options
@@ -74,7 +74,6 @@ def independence_test(
     if "columns" in reading:
         raise InputError("columns are those of x, y and given; got columns as well. Drop columns.")
     reading["columns"] = _tested_columns(x, y, given, reading.get("repeats") or reading.get("weights"))
-    test = test_of_columns(test)
     with _columns_by_name():
         dataset = load_data(data, **reading)
     transform = decide_transform(dataset, settings.pop("transform", "auto"))
@@ -141,14 +140,6 @@ def dependences(
         for u, k, evidence in best.ranked()
     ]
     return [replace(result, transform=transform) for result in found] if transform else found
-
-
-def test_of_columns(test: TestLike | None) -> Any:
-    """Return the test, checked; raise InputError for a made object, whose variables may be others than those read."""
-    chosen = None if test is None else named_or_own("test", test)
-    if isinstance(chosen, OwnJudge):
-        chosen.refuse_made("columns that are chosen by name")
-    return chosen
 
 
 def low_expected(judge: object, x: int, y: int, z: VarSet) -> float | None:

@@ -1,7 +1,7 @@
 """Models: parameters fitted on a graph, with prediction, inference, sampling and files."""
 
 from mnlearn.model.base import EdgeStrength, FitReport, Imputed, MarkovModel, MostProbable
-from mnlearn.model.bridges import to_pgmpy, to_pyagrum, uai_text, write_uai
+from mnlearn.model.bridges import to_pgmpy, to_pyagrum
 from mnlearn.model.canonical import CanonicalFactors, canonical_factors, canonical_factors_of
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.model.files import load_model, save_model
@@ -36,6 +36,4 @@ __all__ = [
     "save_model",
     "to_pgmpy",
     "to_pyagrum",
-    "uai_text",
-    "write_uai",
 ]

@@ -355,18 +355,6 @@ class MarkovModel(ABC):
 
         return to_pgmpy(self)
 
-    def write_uai(self, path: str | os.PathLike[str]) -> None:
-        """Write the model in the UAI format, which knows neither names nor labels: variables are numbered as here.
-
-        Parameters
-        ----------
-        path
-            The file, usually .uai. One that is there is replaced.
-        """
-        from mnlearn.model.bridges import write_uai
-
-        write_uai(self, path)
-
     def to_dict(self) -> dict[str, object]:
         """The document that `mnlearn fit --json` prints."""
         strengths = self.strengths()

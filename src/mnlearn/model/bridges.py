@@ -1,21 +1,18 @@
-"""Discrete models in other programs: pyAgrum and pgmpy for exact inference, UAI files for solvers.
+"""Discrete models in pyAgrum and pgmpy, for exact inference.
 
-Variables and states keep their names in pyAgrum and pgmpy, states as strings; the UAI format has numbers
-only. Factors are scaled so that their largest value is 1, which changes nothing but Z.
+Variables and states keep their names there, states as strings. Factors are scaled so that their largest value is 1,
+which changes nothing but Z.
 """
 
 from __future__ import annotations
 
-import os
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mnlearn.distributions.factors import Factor
-from mnlearn.errors import FileError, InputError, MissingDependencyError, UnsuitableError, check_path, require
-from mnlearn.graphs.formats import write_whole
+from mnlearn.errors import InputError, MissingDependencyError, UnsuitableError, require
 from mnlearn.model.base import MarkovModel
 from mnlearn.model.discrete import DiscreteModel
 from mnlearn.numbers import exp
@@ -102,55 +99,6 @@ def to_pgmpy(model: MarkovModel) -> Any:
         own = {name: states[name] for name in names}
         network.add_factors(factors.DiscreteFactor(names, cards, _values(factor).ravel(), state_names=own))
     return network
-
-
-def write_uai(model: MarkovModel, path: str | os.PathLike[str]) -> None:
-    """Write a discrete model as a MARKOV network in the UAI format.
-
-    Parameters
-    ----------
-    model
-        A discrete model.
-    path
-        The file. One that is there is replaced.
-    """
-    check_path("path", path)
-    if not Path(os.path.realpath(path)).parent.is_dir():
-        raise FileError(f"path must be in an existing folder; there is no {str(Path(path).parent)!r}. Create it first.")
-    write_whole(path, uai_text(model))
-
-
-def uai_text(model: MarkovModel) -> str:
-    """The content of a UAI file: states, the scopes of the factors, then their tables, the last variable fastest.
-
-    Scopes are written from the highest variable to the lowest. The format allows any order; some readers, pyAgrum among
-    them, take every table for one in which the lowest variable is the fastest.
-
-    Examples
-    --------
-    >>> from mnlearn.model import DiscreteModel, FitReport
-    >>> from mnlearn.simulate import Factor, FactorNetwork
-    >>> network = FactorNetwork((2, 2), [Factor((0, 1), np.log([[4.0, 1.0], [2.0, 4.0]]))])
-    >>> model = DiscreteModel(("a", "b"), ((0, 1), (0, 1)), network, FitReport("by hand", 0))
-    >>> print(uai_text(model))
-    MARKOV
-    2
-    2 2
-    1
-    2 1 0
-    <BLANKLINE>
-    4
-    1.0 0.5 0.25 1.0
-    <BLANKLINE>
-    """
-    network = _discrete(model, "the UAI format").network
-    scopes = [f"{len(factor.variables)} {' '.join(map(str, reversed(factor.variables)))}" for factor in network.factors]
-    head = ["MARKOV", str(network.n_variables), " ".join(map(str, network.cards)), str(len(scopes)), *scopes]
-    tables = []
-    for factor in network.factors:
-        values = _values(factor).transpose().ravel().tolist()
-        tables += ["", str(len(values)), " ".join(map(repr, values))]
-    return "\n".join([*head, *tables, ""])
 
 
 def _pyagrum() -> Any:

@@ -219,7 +219,7 @@ class BaseTest(ABC):
     """Base class of conditional independence tests: write `n_variables` and `scan`, the rest follows.
 
     Override a batched form where the test computes it faster than its default, and set `batched`. Learners then ask
-    ahead in batches; of other tests they ask nothing ahead of need, so that wrappers count the questions of the paper.
+    ahead in batches; of other tests they ask nothing ahead of need, so that each call is a question of the paper.
 
     Attributes
     ----------

@@ -61,7 +61,7 @@ class Result:
     alternatives: tuple[tuple[Graph, float], ...] = ()  # the next best graphs with their scores, where they are known
     edge_probabilities: Mapping[Edge, float] | None = None  # of every pair, when the search averaged over graphs
     log_odds: FloatArray | None = field(default=None, compare=False)  # of all pairs, where a search kept them
-    steps: tuple[Step, ...] | None = None  # hill climbing: every flip in order, swaps as two, restarts included
+    steps: tuple[Step, ...] | None = None  # hill climbing: every flip in order
     absent: Mapping[Edge, float] | None = None  # hill climbing: log-odds of pairs without an edge, as in `support`
     moves: tuple[Move, ...] = ()  # MBS: every move in order; the score rises by the sum of their gains
     trials: tuple[PenaltyTrial, ...] = ()  # MBS: each λ and k that was tried to choose them

@@ -259,6 +259,10 @@ class Recipe(Protocol):
         """Compute the evidence behind one pair."""
         ...
 
+    def fingerprint(self) -> str:
+        """Return a string that is the same for the same options."""
+        ...
+
     def sparse_edges(self, learned: Learned, dataset: Dataset) -> Sequence[Edge]:
         """Find the edges with a test that breaks Cochran's rule."""
         ...

@@ -242,24 +242,8 @@ def _screened(header: Mapping[str, Any], arrays: memoryview) -> Screened:
     partners = np.frombuffer(arrays[sizes[0] : sizes[0] + sizes[1]], dtype="<i4").astype(np.int32)
     evidence = np.frombuffer(arrays[sizes[0] + sizes[1] :], dtype="<f4").astype(np.float32)
     listed = StrongestPartners(n, starts, partners, evidence, complete=header["complete"])
-    _check_lists(listed)
+    listed.check()
     return Screened(tuple(names), listed, ScreenRule(**header["rule"]), n_rows, float(least))
-
-
-def _check_lists(listed: StrongestPartners) -> None:
-    """Raise ValueError unless each list is ascending, and every pair has one evidence from both ends."""
-    n, starts, partners, evidence = listed.n_variables, listed.starts, listed.partners, listed.evidence
-    if starts[0] != 0 or starts[-1] != len(partners) or (np.diff(starts) < 0).any():
-        raise ValueError("the lists do not follow each other")
-    if len(partners) and (partners.min() < 0 or partners.max() >= n):
-        raise ValueError("a partner is not a variable")
-    x = np.repeat(np.arange(n, dtype=np.int64), np.diff(starts))
-    keys, back = x * n + partners, partners * np.int64(n) + x
-    order = np.argsort(back, kind="stable")
-    if (np.diff(keys) <= 0).any() or (x == partners).any() or not np.array_equal(back[order], keys):
-        raise ValueError("the lists are not in order, or not symmetric")
-    if not (np.isfinite(evidence) & (evidence > 0.0)).all() or not np.array_equal(evidence[order], evidence):
-        raise ValueError("the evidence is not positive, or not symmetric")
 
 
 class BlanketMember(NamedTuple):

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mnlearn.scores.bjp import BJPScore
     from mnlearn.scores.entropy import Entropy, ExtendedBIC
-    from mnlearn.scores.evidence import FullTableEvidence, HybridEvidence, MixedEvidence, PairwiseEvidence
+    from mnlearn.scores.evidence import HybridEvidence, MixedEvidence
     from mnlearn.scores.gaussian_evidence import GaussianEvidence
-    from mnlearn.scores.glasso import CrossValidatedPrecision, EBICPrecision
+    from mnlearn.scores.glasso import EBICPrecision
     from mnlearn.scores.ib import IBScore
-    from mnlearn.scores.lasso import CrossValidatedLasso, EBICLasso, StableLasso, TheoryLasso
+    from mnlearn.scores.lasso import EBICLasso, TheoryLasso
     from mnlearn.scores.local import BlanketPrior, Decomposed, LocallyScored
     from mnlearn.scores.logistic import L1Logistic
     from mnlearn.scores.mpl import MPL, PIC
@@ -19,22 +19,17 @@ __all__ = [
     "PIC",
     "BJPScore",
     "BlanketPrior",
-    "CrossValidatedLasso",
-    "CrossValidatedPrecision",
     "Decomposed",
     "EBICLasso",
     "EBICPrecision",
     "Entropy",
     "ExtendedBIC",
-    "FullTableEvidence",
     "GaussianEvidence",
     "HybridEvidence",
     "IBScore",
     "L1Logistic",
     "LocallyScored",
     "MixedEvidence",
-    "PairwiseEvidence",
-    "StableLasso",
     "TheoryLasso",
 ]
 

@@ -55,7 +55,6 @@ different rows cannot be compared, so blankets are then judged by what each vari
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -89,21 +88,62 @@ class FittingStatistics(Protocol):
     def evidence(self, *, three_way: bool = True) -> EvidenceScans: ...
 
 
-class _Evidence(Decomposed):
-    """Base class of the three: statistics, and F and P of any blanket."""
+@dataclass(frozen=True)
+class HybridEvidence(Decomposed):
+    """H(x | S) = max(F − gift, P), the evidence used by separator evidence.
 
+    Parameters
+    ----------
+    statistics
+        Where the tables come from: `Counts`.
+    three_way
+        Whether up to eight neighbours may have three-way terms.
+
+    Raises
+    ------
+    UnsuitableError
+        If the statistics cannot fit models.
+
+    Notes
+    -----
+    The evidence of an edge, ev(x, y | S) = [H(x | S + y) − H(x | S) + H(y | S + x) − H(y | S)] / 2, is a log Bayes
+    factor. `pairs` gives it in scans: one table of (S, x, y) serves both directions. A column with one state has
+    ev = 0 with everything.
+
+    A model P of more than 256 parameters, or one that Newton's method cannot fit, is not used: P falls back to F less
+    the gift, and `work["fallbacks"]` counts it. The value is never NaN or infinite, whatever the data.
+
+    Examples
+    --------
+    >>> from mnlearn.data import Dataset
+    >>> from mnlearn.statistics import Counts
+    >>> judge = HybridEvidence(Counts(Dataset.from_codes([[0, 1] * 20, [0, 1] * 20, [0, 0, 1, 1] * 10])))
+    >>> judge.pairs([0], [frozenset()], [[1, 2]])[0].log_factor.round(1).tolist()
+    [26.8, -1.2]
+    """
+
+    name: ClassVar[str] = "hybrid_evidence"
     statistics: FittingStatistics
-    _scans: EvidenceScans
-    work: Work
+    _: KW_ONLY
+    three_way: bool = True
+    work: Work = field(init=False, repr=False, compare=False, default_factory=Work)
+    _scans: EvidenceScans = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.statistics, "evidence"):
+            raise UnsuitableError(
+                f"{type(self).__name__} cannot fit models by a {type(self.statistics).__name__}. Use Counts; "
+                "continuous variables must be discretised first."
+            )
+        object.__setattr__(self, "_scans", self.statistics.evidence(three_way=self.three_way))
 
     @property
     def n_variables(self) -> int:
         """Number of variables."""
         return len(self.statistics.cards)
 
-    @abstractmethod
     def _choose(self, fits: LocalFits) -> FloatArray:
-        """F, P, or the better of the two."""
+        return np.maximum(fits.full_table, fits.pairwise)
 
     def locals(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
         """The evidence of each x with its blanket."""
@@ -121,88 +161,6 @@ class _Evidence(Decomposed):
         n_fits = sum(len(fits.fell_back) + 1 for fits in found)
         self.work.book(scans=len(found), fits=n_fits, fallbacks=sum(int(fits.fell_back.sum()) for fits in found))
         return [self._choose(fits) for fits in found]
-
-    def removals(self, xs: Indices, blankets: Sequence[VarSet]) -> list[FloatArray]:
-        """Return local(x, blanket − y) for each member y, in ascending order."""
-        sizes = [len(blanket) for blanket in blankets]
-        smaller = [blanket - {y} for blanket in blankets for y in sorted(blanket)]
-        values = self.locals(np.repeat(np.asarray(xs, dtype=np.int32), sizes), smaller)
-        return np.split(values, np.cumsum(sizes)[:-1]) if sizes else []
-
-
-@dataclass(frozen=True)
-class PairwiseEvidence(_Evidence):
-    """P(x | S): the Laplace evidence of the pairwise log-linear conditional.
-
-    Parameters
-    ----------
-    statistics
-        Where the tables come from: `Counts`.
-    three_way
-        Whether up to eight neighbours may have three-way terms.
-
-    Raises
-    ------
-    UnsuitableError
-        If the statistics cannot fit models.
-
-    Notes
-    -----
-    A model of more than 256 parameters, or one that Newton's method cannot fit, is not used: P falls back to F less the
-    gift, and `work["fallbacks"]` counts it. The value is never NaN or infinite, whatever the data: a column with one
-    state contributes 0.
-
-    Examples
-    --------
-    >>> from mnlearn.data import Dataset
-    >>> from mnlearn.statistics import Counts
-    >>> score = PairwiseEvidence(Counts(Dataset.from_codes([[0, 1] * 20, [0, 1] * 20, [0, 0, 1, 1] * 10])))
-    >>> round(score.local(0, frozenset({1})) - score.local(0, frozenset()), 1)
-    26.8
-    """
-
-    name: ClassVar[str] = "pairwise_evidence"
-    statistics: FittingStatistics
-    _: KW_ONLY
-    three_way: bool = True
-    work: Work = field(init=False, repr=False, compare=False, default_factory=Work)
-    _scans: EvidenceScans = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_scans", _scans(type(self).__name__, self.statistics, self.three_way))
-
-    def _choose(self, fits: LocalFits) -> FloatArray:
-        return fits.pairwise
-
-
-@dataclass(frozen=True)
-class HybridEvidence(PairwiseEvidence):
-    """H(x | S) = max(F − gift, P), the evidence used by separator evidence.
-
-    Parameters
-    ----------
-    statistics, three_way
-        As for `PairwiseEvidence`.
-
-    Notes
-    -----
-    The evidence of an edge, ev(x, y | S) = [H(x | S + y) − H(x | S) + H(y | S + x) − H(y | S)] / 2, is a log Bayes
-    factor. `pairs` gives it in scans: one table of (S, x, y) serves both directions. A column with one state has
-    ev = 0 with everything.
-
-    Examples
-    --------
-    >>> from mnlearn.data import Dataset
-    >>> from mnlearn.statistics import Counts
-    >>> judge = HybridEvidence(Counts(Dataset.from_codes([[0, 1] * 20, [0, 1] * 20, [0, 0, 1, 1] * 10])))
-    >>> judge.pairs([0], [frozenset()], [[1, 2]])[0].log_factor.round(1).tolist()
-    [26.8, -1.2]
-    """
-
-    name: ClassVar[str] = "hybrid_evidence"
-
-    def _choose(self, fits: LocalFits) -> FloatArray:
-        return np.maximum(fits.full_table, fits.pairwise)
 
     @property
     def copies(self) -> Mapping[int, int]:
@@ -293,7 +251,10 @@ class HybridEvidence(PairwiseEvidence):
     ) -> list[FloatArray]:
         """Return local(x, blanket − y) for each member y, ascending; exact where it may exceed `fit_above` of x."""
         if fit_above is None:
-            return super().removals(xs, blankets)
+            sizes = [len(blanket) for blanket in blankets]
+            smaller = [blanket - {y} for blanket in blankets for y in sorted(blanket)]
+            values = self.locals(np.repeat(np.asarray(xs, dtype=np.int32), sizes), smaller)
+            return np.split(values, np.cumsum(sizes)[:-1]) if sizes else []
         found = self._scans.removals(xs, blankets, fit_above.tolist())
         n_fits = sum(1 + int(np.count_nonzero(fits.exact)) for fits in found)
         self.work.book(scans=0, fits=n_fits, fallbacks=sum(fits.fell_back for fits in found))
@@ -349,70 +310,6 @@ class HybridEvidence(PairwiseEvidence):
         ys, places = np.unique(pairs, return_inverse=True)
         factors = self.pairs([x], [frozenset()], [ys])[0].log_factor
         return np.asarray(factors[places.reshape(pairs.shape)].sum(axis=0))
-
-
-@dataclass(frozen=True)
-class FullTableEvidence(_Evidence):
-    """F(x | S): the evidence of the full table with Jeffreys prior, by the states that occur.
-
-    Parameters
-    ----------
-    statistics
-        Where the tables come from: `Counts`.
-
-    Raises
-    ------
-    UnsuitableError
-        If the statistics cannot fit models.
-
-    Notes
-    -----
-    `MPL(statistics, graph_prior=None)` is this score by declared states.
-
-    Examples
-    --------
-    >>> from mnlearn.data import Dataset
-    >>> from mnlearn.statistics import Counts
-    >>> score = FullTableEvidence(Counts(Dataset.from_codes([[0, 1] * 20, [0, 1] * 20, [0, 0, 1, 1] * 10])))
-    >>> round(score.local(0, frozenset({1})) - score.local(0, frozenset()), 1)
-    25.6
-    """
-
-    name: ClassVar[str] = "full_table_evidence"
-    statistics: FittingStatistics
-    work: Work = field(init=False, repr=False, compare=False, default_factory=Work)
-    _scans: EvidenceScans = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_scans", _scans(type(self).__name__, self.statistics, False))
-
-    def _choose(self, fits: LocalFits) -> FloatArray:
-        return fits.full_table
-
-    def locals(self, xs: Indices, blankets: Sequence[VarSet]) -> FloatArray:
-        """Return F of each x with its blanket; a model is fitted only for empty blankets."""
-        lone = [k for k, blanket in enumerate(blankets) if not blanket]
-        rest = [k for k, blanket in enumerate(blankets) if blanket]
-        values = np.empty(len(blankets))
-        values[lone] = super().locals([int(xs[k]) for k in lone], [blankets[k] for k in lone])
-        last = [max(blankets[k]) for k in rest]
-        scans = ([int(xs[k]) for k in rest], [blankets[k] - {y} for k, y in zip(rest, last, strict=True)])
-        values[rest] = [row[0] for row in self._scans.full_tables(*scans, [[y] for y in last])]
-        return values
-
-    def additions(self, xs: Indices, blankets: Sequence[VarSet], yss: Sequence[Indices]) -> list[FloatArray]:
-        """Return F with y added, for each y."""
-        self.work.book(scans=len(blankets), fits=0, fallbacks=0)
-        return self._scans.full_tables(xs, blankets, yss)
-
-
-def _scans(score: str, statistics: FittingStatistics, three_way: bool) -> EvidenceScans:
-    if not hasattr(statistics, "evidence"):
-        raise UnsuitableError(
-            f"{score} cannot fit models by a {type(statistics).__name__}. Use Counts; continuous variables must be "
-            "discretised first."
-        )
-    return statistics.evidence(three_way=three_way)
 
 
 @dataclass(frozen=True)

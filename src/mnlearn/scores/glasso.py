@@ -1,13 +1,12 @@
-"""Graphical lasso: penalised precision matrices and the criteria that choose among them.
+"""Graphical lasso: penalised precision matrices and the criterion that chooses among them.
 
 [FHT08] for the estimate; scikit-learn solves it. What is added here: variables that no chain of correlations above λ
 connects are independent in the solution, so each such component is solved by itself, exactly (Mazumder & Hastie, JMLR
 13 (2012), 781-794  [MH12]). At penalties of interest most components are small.
 
-- `EBICPrecision`: −2 log L(Θ) + |E| log N + 4 γ |E| log n at the penalised estimate, as usual in practice; [FD10] take
-  the maximum of the likelihood on the graph instead, for which scikit-learn has no solver. The shrunken estimate makes
-  edges look weaker than they are: expect few of them, or none.
-- `CrossValidatedPrecision`: minus the log-likelihood of held-out rows. Expect many.
+The criterion is −2 log L(Θ) + |E| log N + 4 γ |E| log n at the penalised estimate, as usual in practice; [FD10] take
+the maximum of the likelihood on the graph instead, for which scikit-learn has no solver. The shrunken estimate makes
+edges look weaker than they are: expect few of them, or none.
 """
 
 from __future__ import annotations
@@ -24,10 +23,8 @@ from mnlearn.errors import InputError, is_number, require, whole_number
 from mnlearn.graphs.graph import Edge
 from mnlearn.numbers import ascending, log, log1p
 from mnlearn.protocols import FloatArray, IntArray, PathStep
-from mnlearn.scores.lasso import second_moments
 from mnlearn.scores.logistic import quick_and_quiet
 from mnlearn.statistics.moments import EXPLAINED, LARGEST, Moments
-from mnlearn.statistics.row_data import Rows
 
 _INNER = 1e-7  # scikit-learn's 1e-4 lets the outer loop run in circles: 100 steps instead of 3 to 6
 _STEPS = 100  # of the outer loop, at most
@@ -101,86 +98,6 @@ class EBICPrecision:
     @cached_property
     def _correlation(self) -> FloatArray:
         return self.moments.correlation
-
-
-@dataclass(frozen=True, eq=False)
-class CrossValidatedPrecision:
-    """The graphical lasso judged by the likelihood of held-out rows.
-
-    Parameters
-    ----------
-    rows
-        The data.
-    n_folds
-        Into how many parts the rows are split.
-    seed
-        Of the split.
-    n_penalties, smallest
-        Number of penalties, in geometric steps from the one that leaves no edge to this share of it.
-
-    Raises
-    ------
-    InputError
-        If a setting is invalid, or there are fewer rows than twice the folds.
-    MissingDependencyError
-        If scikit-learn is not installed (``pip install 'mnlearn[sklearn]'``).
-
-    Notes
-    -----
-    What predicts best has many false edges. The support of an edge is that of `EBICPrecision` with γ = 0.5.
-
-    Examples
-    --------
-    >>> from mnlearn.simulate import simulate
-    >>> judge = CrossValidatedPrecision(Rows(simulate("path:n=3", "gaussian", n_rows=300, seed=1).data), n_folds=5)
-    >>> judge.at(judge.penalties[-1]).criterion < judge.at(judge.penalties[0]).criterion
-    True
-    """
-
-    rows: Rows
-    n_folds: int = 5
-    seed: int = 0
-    n_penalties: int = 30
-    smallest: float = 0.1
-
-    def __post_init__(self) -> None:
-        whole_number("n_folds", self.n_folds, least=2, hint="Use for example 5.")
-        whole_number("seed", self.seed, least=0, hint="Any such number will do.")
-        _check_path(self.n_penalties, self.smallest)
-        if self.rows.n_rows < 2 * self.n_folds:
-            raise InputError(
-                f"n_folds must leave at least 2 rows in each fold; got {self.n_folds} folds of {self.rows.n_rows} "
-                "rows. Use fewer folds, or penalty='ebic'."
-            )
-        require("sklearn", "sklearn")
-
-    @property
-    def n_variables(self) -> int:
-        """Number of variables."""
-        return self.rows.n_variables
-
-    @cached_property
-    def penalties(self) -> tuple[float, ...]:
-        """From the smallest that leaves no edge, downwards."""
-        return _descending(self._correlation, self.n_penalties, self.smallest)
-
-    def at(self, penalty: float) -> PathStep:
-        """The estimate at this penalty from all rows; its criterion from those without a fold."""
-        fits = [(solve(fit, penalty), judge) for fit, judge in self._folds]
-        held_out = -sum(found.log_likelihood(judge) for found, judge in fits) / len(fits)
-        found = solve(self._correlation, penalty)
-        n_rows = self.rows.n_rows
-        partial = found.partial_correlations()
-        support = _support(partial, n_rows, 0.5 * log(n_rows) + log(self.n_variables))
-        return PathStep(held_out, support, found.converged and all(fit.converged for fit, _ in fits), partial)
-
-    @cached_property
-    def _folds(self) -> list[tuple[FloatArray, FloatArray]]:
-        return second_moments(self.rows.values, self.n_folds, self.seed)
-
-    @cached_property
-    def _correlation(self) -> FloatArray:
-        return self.rows.moments.correlation
 
 
 class Precision(NamedTuple):

@@ -10,8 +10,7 @@ Each question uses the rows in which all of its variables are observed; see nati
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence, Sized
-from copy import copy
+from collections.abc import Iterator, Sequence, Sized
 from itertools import accumulate, chain, pairwise
 from math import inf, isnan
 from numbers import Real
@@ -72,7 +71,6 @@ class EvidenceScans:
         Evidence that a table of mostly empty configurations gives each variable for nothing.
     """
 
-    _rows: Callable[..., FloatArray] | None = None
     _store: _core.Store  # none where rows are in shards
 
     def __init__(self, store: _core.Store, *, three_way: bool, n_threads: int) -> None:
@@ -139,13 +137,7 @@ class EvidenceScans:
         yss: Sequence[Indices],
         thresholds: float | Sequence[float] | FloatArray = inf,
     ) -> tuple[FloatArray, NDArray[np.int64]]:
-        return (self._rows or self.rows)(kind, xs, zs, yss, thresholds), starts([len(ys) for ys in yss])
-
-    def with_rows(self, rows: Callable[..., FloatArray]) -> EvidenceScans:
-        """Return a copy with another function in place of `rows`, such as one that stores the answers."""
-        other = copy(self)
-        other._rows = rows
-        return other
+        return self.rows(kind, xs, zs, yss, thresholds), starts([len(ys) for ys in yss])
 
     def rows(
         self,

@@ -1,4 +1,4 @@
-"""Resources of a run: threads, Dask client, memory and checkpoint, as statistics and judges use them.
+"""Resources of a run: threads, Dask client and memory, as statistics and judges use them.
 
 `Counting` makes the statistics of a data set; `ParallelNeighborhoods` finds neighbourhoods of many variables at once.
 """
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.checkpoint import Checkpoint
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, check_methods
 from mnlearn.parallel import Quietly, job_count, limited, run
@@ -31,8 +30,7 @@ from mnlearn.protocols import (
 from mnlearn.statistics.counts import CountedPairs, Counts
 from mnlearn.statistics.gpu_device import open_device
 from mnlearn.statistics.moments import Moments, TestwiseMoments
-from mnlearn.statistics.screens import PairScan, ScreenRule, StrongestPartners
-from mnlearn.statistics.screens import run as run_screen
+from mnlearn.statistics.screens import PairScan, ScreenRule
 
 _log = logging.getLogger("mnlearn.learning")
 
@@ -52,8 +50,6 @@ class Counting:
         A `distributed.Client` whose workers count a packed file, each some of its rows, or fit models.
     max_memory
         Bytes beyond the data, as for `Counts`.
-    checkpoint
-        Stores the answers.
     device
         A device that counts pairs of binary variables: "cuda" or the like, or "cpu" for its code on the processor.
     cells
@@ -63,7 +59,6 @@ class Counting:
     n_jobs: int | None = None
     client: Any = None
     max_memory: int | None = None
-    checkpoint: Checkpoint | None = None
     device: str | None = None
     cells: NDArray[np.uint32] | None = None
 
@@ -76,39 +71,16 @@ class Counting:
         if self.client is not None:
             check_methods("client", self.client, ("nthreads", "run"), "Make a distributed.Client('address:port').")
 
-    def counts(self, dataset: Dataset) -> Any:
-        """Return the contingency tables of categorical variables."""
-        found = self._counts(dataset)
-        if self.checkpoint is None:
-            return found
-        from mnlearn.statistics.stored import CheckpointedCounts
-
-        return CheckpointedCounts(found, self.checkpoint)
-
     def moments(self, dataset: Dataset) -> Any:
         """Return the correlations of continuous variables; where values are missing, test by test."""
         self._refuse_client("continuous variables, whose correlations are quick to compute")
         self._refuse_device("continuous variables")
-        if self.checkpoint is None:
-            return (TestwiseMoments if dataset.gaps else Moments)(dataset, n_jobs=self.n_jobs)
-        from mnlearn.statistics.stored import CheckpointedMoments, CheckpointedTestwiseMoments
+        return (TestwiseMoments if dataset.gaps else Moments)(dataset, n_jobs=self.n_jobs)
 
-        made = CheckpointedTestwiseMoments if dataset.gaps else CheckpointedMoments
-        return made(dataset, self.checkpoint, n_jobs=self.n_jobs)
-
-    def screen(self, dataset: Dataset, rule: ScreenRule, monitor: Monitor = SILENT) -> StrongestPartners:
-        """Return the strongest partners of each variable."""
-        scan = self._pair_scan(dataset, rule)
-        if self.checkpoint is None:
-            return run_screen(scan, monitor)
-        from mnlearn.statistics.stored import StoredLists
-
-        return run_screen(scan, monitor, StoredLists(self.checkpoint, rule, scan))
-
-    def _pair_scan(self, dataset: Dataset, rule: ScreenRule) -> PairScan:
+    def pair_scan(self, dataset: Dataset, rule: ScreenRule) -> PairScan:
         """Return the scan of all pairs that fits the data."""
         if all(dataset.cards):
-            return self._counts(dataset).pair_scan(rule)
+            return self.counts(dataset).pair_scan(rule)
         check_all_continuous(dataset)
         self._refuse_device("continuous variables")
         self._refuse_client("continuous variables, whose correlations are quick to compute")
@@ -119,24 +91,21 @@ class Counting:
         return CorrelationScreen(dataset, rule)
 
     def own_threads(self, judge: str) -> int | None:
-        """Return the number of threads of a judge that reads the data itself, without workers and checkpoints."""
+        """Return the number of threads of a judge that reads the data itself, without workers."""
         self._refuse_client(f"{judge} of variables of several kinds or with gaps")
         self._refuse_device(f"{judge} of variables of several kinds or with gaps")
         return self.n_jobs
 
     def judge(self, judge: Any) -> Any:
-        """Return a judge that reads the data itself, made parallel and checkpointed where it can be."""
+        """Return a judge that reads the data itself, made parallel where it can be."""
         self._refuse_device("this method, which reads the rows itself")
         if hasattr(judge, "neighborhood"):
-            return ParallelNeighborhoods(judge, self.n_jobs, self.client, self.checkpoint)
+            return ParallelNeighborhoods(judge, self.n_jobs, self.client)
         self._refuse_client("this method, which reads all rows at once")
-        if self.checkpoint is None or not hasattr(judge, "information"):
-            return judge
-        from mnlearn.statistics.stored import CheckpointedInformation
+        return judge
 
-        return CheckpointedInformation(judge, self.checkpoint)
-
-    def _counts(self, dataset: Dataset) -> Counts | ShardedCounts:
+    def counts(self, dataset: Dataset) -> Counts | ShardedCounts:
+        """Return the contingency tables of categorical variables."""
         if self.device is not None:
             from mnlearn.statistics.gpu import DeviceCounts
 
@@ -209,14 +178,11 @@ class ParallelNeighborhoods:
         Number of processes: None for all cores. They start only if the time of the first answers shows that it pays.
     client
         A `distributed.Client` whose workers are used instead.
-    checkpoint
-        Stores the answers.
     """
 
     judge: NeighborhoodJudge
     n_jobs: int | None = None
     client: Any = None
-    checkpoint: Checkpoint | None = None
 
     @property
     def n_variables(self) -> int:
@@ -229,22 +195,6 @@ class ParallelNeighborhoods:
 
     def spread(self, asked: Sequence[_Query], monitor: Monitor = SILENT) -> Iterator[Neighborhood]:
         """Yield the answers in the order of the questions; fewer if the monitor cancels."""
-        checkpoint = self.checkpoint
-        if checkpoint is None:
-            yield from self._found(asked, monitor)
-            return
-        stored = [checkpoint.knows(_key(question)) for question in asked]
-        fresh = self._found([question for question, known in zip(asked, stored, strict=True) if not known], monitor)
-        for question, known in zip(asked, stored, strict=True):
-            if monitor.cancelled():
-                return
-            answer = None if known else next(fresh, None)
-            if not known and answer is None:
-                return
-            yield Neighborhood(*checkpoint.recall(_key(question), partial(_same, answer)))
-
-    def _found(self, asked: Sequence[_Query], monitor: Monitor) -> Iterator[Neighborhood]:
-        """Yield the answers, without a checkpoint."""
         done, started = 0, perf_counter()
         jobs = job_count(self.n_jobs) if self.client is None else sum(self.client.nthreads().values())
         ask = partial(_answers, self.judge)
@@ -265,10 +215,6 @@ class ParallelNeighborhoods:
 def _pays(jobs: int, seconds: float, done: int, total: int) -> bool:
     """Return whether processes would be faster for the rest, judging by the time so far."""
     return jobs > 1 and 0 < done < total - 1 and seconds * (total - done) / done > WORTH
-
-
-def _same(answer: Neighborhood | None) -> Neighborhood | None:
-    return answer
 
 
 def _answers(judge: NeighborhoodJudge, asked: Sequence[_Query]) -> list[Neighborhood]:
@@ -293,8 +239,3 @@ def _grouped(asked: Sequence[_Query], most: int) -> list[Sequence[_Query]]:
     count = min(most, len(asked))
     cuts = [len(asked) * k // count for k in range(count + 1)] if count else [0]
     return [asked[start:stop] for start, stop in pairwise(cuts)]
-
-
-def _key(question: _Query) -> tuple[str, _Query, list[Any]]:
-    """Return what stands for a question in a checkpoint."""
-    return ("neighborhood", question, [])

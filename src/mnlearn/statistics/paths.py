@@ -37,7 +37,6 @@ def lasso_path(
     *,
     allowed: IntArray | None = None,
     smallest: float = 0.0,
-    max_steps: int | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the penalties at which the path bends, descending, and the weights there, a column each.
 
@@ -49,8 +48,6 @@ def lasso_path(
         Places of the regressors that may have a weight; all by default.
     smallest
         Penalty at which the path ends.
-    max_steps
-        Largest number of bends; eight times the number of regressors by default.
 
     Notes
     -----
@@ -68,7 +65,7 @@ def lasso_path(
         np.ascontiguousarray(shared),
         np.arange(n) if allowed is None else allowed,
         max(smallest, EXPLAINED),
-        8 * n if max_steps is None else max_steps,
+        8 * n,
     )
     return penalties, weights.T
 

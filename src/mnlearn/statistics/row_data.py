@@ -59,7 +59,7 @@ class Rows:
 
         check_no_gaps(dataset, "this method, which reads all rows at once,")
 
-        hint = "Use a method based on the covariance alone, such as sep, lasso or glasso with penalty='ebic', or pc."
+        hint = "Use a method based on the covariance alone, such as sep, lasso, glasso or pc."
         check_not_weighted(dataset, "rows that this method reads one by one", hint)
         if dataset.n_rows * dataset.n_variables > MOST_VALUES:
             raise InputError(

@@ -81,6 +81,23 @@ class StrongestPartners:
         first = x < self.partners
         return x[first], self.partners[first], self.evidence[first]
 
+    def check(self) -> None:
+        """Raise ValueError unless each list is ascending, and every pair has one evidence from both ends."""
+        n, starts, partners, evidence = self.n_variables, self.starts, self.partners, self.evidence
+        if len(starts) != n + 1 or len(evidence) != len(partners):
+            raise ValueError("the lists are not those of the variables")
+        if starts[0] != 0 or starts[-1] != len(partners) or (np.diff(starts) < 0).any():
+            raise ValueError("the lists do not follow each other")
+        if len(partners) and (partners.min() < 0 or partners.max() >= n):
+            raise ValueError("a partner is not a variable")
+        x = np.repeat(np.arange(n, dtype=np.int64), np.diff(starts))
+        keys, back = x * n + partners, partners * np.int64(n) + x
+        order = np.argsort(back, kind="stable")
+        if (np.diff(keys) <= 0).any() or (x == partners).any() or not np.array_equal(back[order], keys):
+            raise ValueError("the lists are not in order, or not symmetric")
+        if not (np.isfinite(evidence) & (evidence > 0.0)).all() or not np.array_equal(evidence[order], evidence):
+            raise ValueError("the evidence is not positive, or not symmetric")
+
 
 @dataclass(frozen=True, kw_only=True)
 class ScreenRule:

@@ -21,18 +21,6 @@ def two_threads(*methods: str) -> object:
     return {method: learned(mn.learn(binary(), method, n_jobs=2)) for method in methods}
 
 
-@case("learn with a checkpoint")
-def checkpointed() -> object:
-    """Learn with a checkpoint, and again from what it holds."""
-    with TemporaryDirectory() as folder:
-        runs = {}
-        for method in ("gsimn", "mpl", "hillclimb"):
-            where = Path(folder) / method
-            runs[method] = learned(mn.learn(survey(), method, checkpoint=where))
-            runs[f"{method} resumed"] = learned(mn.learn(survey(), method, checkpoint=where, resume=True))
-    return runs
-
-
 @case("compare methods")
 def compare_methods() -> object:
     """Compare methods with the true network."""

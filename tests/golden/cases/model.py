@@ -63,7 +63,7 @@ def gaussian_model() -> object:
 def model_of_learned() -> object:
     """Fit parameters to what a method found."""
     found = mn.fit_parameters(mn.learn(survey(), "mpl", n_jobs=jobs()), survey())
-    return {"document": held(found.to_dict(), MODEL), "uai": model.uai_text(found).splitlines()[:4]}
+    return {"document": held(found.to_dict(), MODEL)}
 
 
 @case("model canonical factors", close=True)

@@ -15,7 +15,7 @@ from mnlearn import graphs
 
 case = cases_of(__name__)
 
-SCORES = ("ib", "bjp", "mpl", "pic", "entropy", "ebic", "evidence", "evidence-pairwise", "evidence-table")
+SCORES = ("ib", "bjp", "mpl", "pic", "entropy", "ebic", "evidence")
 
 
 def scored(data: str, score: str, **settings: Any) -> object:

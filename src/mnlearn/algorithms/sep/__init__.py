@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Literal, get_args
 
-from mnlearn.algorithms.base import STOPPED, Constraints, check_parts, check_variables, ordered
+from mnlearn.algorithms.base import Cancelled, Constraints, check_parts, check_variables, ordered
 from mnlearn.algorithms.screening import Screening
 from mnlearn.algorithms.sep import blankets as screens
 from mnlearn.algorithms.sep.blankets import EvidenceBlankets, partners_in_pairs
@@ -191,7 +191,7 @@ class SeparatorEvidence:
                     surcharge=surcharge,
                 )
                 converged = phase.run()
-        except STOPPED:
+        except Cancelled:
             converged = False
         if phase and phase.weighed:
             graph, support = phase.drawn()
