@@ -187,3 +187,10 @@ def _check_public_names(init: Path) -> None:
 def test_no_pickle_is_ever_read() -> None:
     pattern = r"\bpickle\b|allow_pickle=True|joblib\.load"
     assert not [path.name for path in modules() if re.search(pattern, path.read_text(encoding="utf-8"))]
+
+
+def test_one_module_starts_processes() -> None:
+    starts = (
+        r"\b(subprocess|loky|multiprocessing|sys\.executable|os\.(fork|system|popen|exec\w*|spawn\w*|posix_spawn\w*))\b"
+    )
+    assert [dotted(path) for path in modules() if re.search(starts, path.read_text(encoding="utf-8"))] == ["processes"]

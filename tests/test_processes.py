@@ -147,6 +147,13 @@ def run_in(folder: Path, words: Sequence[str], start: Path) -> subprocess.Comple
         ("sav", "info survey.sav"),
         ("dta", "info survey.dta"),
         ("xlsx", "info survey.xlsx"),
+        ("csv", "learn survey.csv --bootstrap 4 --jobs 2"),
+        ("csv", "blanket survey.csv a --jobs 2"),
+        ("csv", "screen survey.csv --jobs 2"),
+        ("csv", "report survey.csv --bootstrap 4 --jobs 2 --out report.html"),
+        ("csv", "stability survey.csv --samples 14 --jobs 2"),
+        ("csv", "predictability survey.csv --jobs 2"),
+        ("csv", "compare-groups survey.csv --by c --permutations 4 --jobs 2"),
     ],
 )
 def test_no_module_of_the_current_folder_is_executed(kind: str, words: str, planted: Path, tmp_path: Path) -> None:
@@ -154,3 +161,19 @@ def test_no_module_of_the_current_folder_is_executed(kind: str, words: str, plan
     done = run_in(planted, words.split(), tmp_path / "bin" / "start.py")
     executed = tmp_path / "executed"
     assert (done.returncode, executed.exists() and executed.read_text()) == (0, False), done.stderr
+
+
+def test_no_module_of_the_current_folder_is_executed_in_a_pool(planted: Path, tmp_path: Path) -> None:
+    (tmp_path / "work.py").write_text(
+        "import os, sys\n"
+        "from mnlearn.parallel import run\n"
+        "def look(item):\n"
+        "    return os.getpid(), sys.flags.safe_path, os.environ['OMP_NUM_THREADS']\n"
+        "if __name__ == '__main__':\n"
+        "    seen = set(run(look, range(8), n_jobs=2, backend='processes'))\n"
+        "    print(os.getpid() in {pid for pid, *_ in seen}, {(safe, threads) for _, safe, threads in seen})\n"
+    )
+    words = [sys.executable, str(tmp_path / "work.py")]
+    done = subprocess.run(words, cwd=planted, capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout == "False {(True, '1')}\n", done.stderr
+    assert not (tmp_path / "executed").exists()

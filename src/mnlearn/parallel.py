@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from mnlearn.errors import InputError, MnlearnError, UnsuitableError, check_methods, is_one_of, require, whole_number
+from mnlearn.processes import process_pool
 from mnlearn.run import SILENT, Monitor
 
 if TYPE_CHECKING:
@@ -119,25 +119,6 @@ def _quiet_dask() -> Iterator[None]:
             logger.setLevel(max(level, logging.WARNING) if level else level)
 
 
-@contextmanager
-def _ctrl_c_held() -> Iterator[None]:
-    """Block Ctrl-C while processes start, where the system can: they inherit the mask and never receive it.
-
-    A terminal sends Ctrl-C to every process of its group, but only the parent decides whether to stop.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    resource_tracker.ensure_running()  # unblocks the signal when it starts, so it starts first
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 class ClusterMonitor:
     """Monitor that also watches the workers: it logs lost ones, and without any, work would wait for ever."""
 
@@ -178,7 +159,6 @@ Backend: TypeAlias = Literal["threads", "processes"]
 
 _AHEAD = 8  # items submitted per job: enough that a slow one does not leave the others idle
 _POLL_MONITOR = 0.1  # seconds between two polls of the monitor
-_IDLE = 300  # seconds that a process waits for more work before it ends
 
 
 def run(
@@ -315,13 +295,9 @@ def _in_processes(
     """Run in fresh processes, which inherit no locked threads; they stay for the next call and end when idle."""
     from concurrent.futures import BrokenExecutor
 
-    from joblib.externals.loky import get_reusable_executor
-
     pool = None
     try:
-        with _ctrl_c_held():
-            pool = get_reusable_executor(max_workers=jobs, timeout=_IDLE)
-            pool.submit(int)
+        pool = process_pool(jobs)
         task = _Shared(function, _share.get() * jobs)
         ahead = jobs * _AHEAD
         yield from _answers(pool, task, items, ahead=ahead, in_order=in_order, monitor=monitor, killed=True)
@@ -337,7 +313,7 @@ def _in_processes(
             "what runs in other processes must be picklable; a class or function of yours uses something that is not, "
             "such as a lock or an open file. Make it inside the class, or use one process (n_jobs=1)."
         ) from error
-    except KeyboardInterrupt:  # also one that was blocked while the processes started
+    except KeyboardInterrupt:
         if pool is not None:
             pool.shutdown(kill_workers=True)
         raise
@@ -394,7 +370,7 @@ def _answers(
         raise
     except KeyboardInterrupt:
         if killed:
-            waiting.clear()  # loky fails on cancelled items and then kills no process
+            waiting.clear()  # the pool fails on cancelled items and then kills no process
         raise
     finally:
         for future in waiting:

@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from mnlearn import errors
 from mnlearn.errors import MnlearnError
 
+if TYPE_CHECKING:
+    from joblib.externals.loky.reusable_executor import _ReusablePoolExecutor
+
 _SETTINGS = {"PYTHONSAFEPATH": "1"} | dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
+_IDLE = 300  # seconds that a process of a pool waits for more work before it ends
 
 
 class ChildError(Exception):
@@ -42,6 +48,41 @@ def environment() -> Iterator[Mapping[str, str]]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+def process_pool(jobs: int) -> _ReusablePoolExecutor:
+    """Return the pool of fresh processes, started; they do not hear Ctrl-C, which ends them here while they start."""
+    from joblib.externals.loky import get_reusable_executor
+
+    pool = None
+    try:
+        with environment() as settings, _ctrl_c_held():
+            pool = get_reusable_executor(max_workers=jobs, timeout=_IDLE, env=dict(settings))
+            pool.submit(int)
+    except KeyboardInterrupt:
+        if pool is not None:
+            pool.shutdown(kill_workers=True)
+        raise
+    return pool
+
+
+@contextmanager
+def _ctrl_c_held() -> Iterator[None]:
+    """Block Ctrl-C while processes start, where the system can: they inherit the mask and never receive it.
+
+    A terminal sends Ctrl-C to every process of its group, but only the parent decides whether to stop.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # unblocks the signal when it starts, so it starts first
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def run_child(function: str, *args: str, seconds: float = 60.0, memory: int | None = None) -> bytes:
