@@ -194,3 +194,7 @@ def test_one_module_starts_processes() -> None:
         r"\b(subprocess|loky|multiprocessing|sys\.executable|os\.(fork|system|popen|exec\w*|spawn\w*|posix_spawn\w*))\b"
     )
     assert [dotted(path) for path in modules() if re.search(starts, path.read_text(encoding="utf-8"))] == ["processes"]
+
+
+def test_no_lock_is_held_over_the_work_of_a_property() -> None:
+    assert [dotted(p) for p in modules() if "cached_property" in p.read_text(encoding="utf-8")] == ["_lazy"]

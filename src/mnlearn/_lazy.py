@@ -1,10 +1,36 @@
-"""Packages whose public names are loaded on first use: importing one module does not import its neighbours."""
+"""What is made on first use: the public names of packages, so that importing one module does not import its neighbours,
+and values of objects.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from importlib import import_module
+from typing import TypeVar, overload
+
+Value = TypeVar("Value")
+
+
+class cached(cached_property[Value]):  # noqa: N801 - a decorator
+    """A property that is computed on first use and kept, without a lock.
+
+    Python 3.11 holds one lock for all objects of a class, which a process that is forked meanwhile inherits locked for
+    ever. Here threads that ask at once may each compute the value, and all get the one that is kept first.
+    """
+
+    @overload
+    def __get__(self, instance: None, owner: type[object] | None = None) -> cached[Value]: ...
+    @overload
+    def __get__(self, instance: object, owner: type[object] | None = None) -> Value: ...
+    def __get__(self, instance: object, owner: type[object] | None = None) -> cached[Value] | Value:
+        """Return the value of an object; the property itself of its class."""
+        if instance is None:
+            return self
+        kept: dict[str, Value] = vars(instance)
+        name = str(self.attrname)
+        return kept[name] if name in kept else kept.setdefault(name, self.func(instance))
 
 
 def on_first_use(

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import inf, isfinite
 from time import perf_counter
 from typing import Any, Literal, TypeAlias, cast, get_args
@@ -22,6 +21,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._lazy import cached
 from mnlearn.algorithms.base import Cancelled, Constraints, check_parts
 from mnlearn.algorithms.screening import CandidateRule, check_rule, closed_candidates, stated
 from mnlearn.errors import InputError, UnsuitableError, check_name, true_or_false, whole_number
@@ -468,7 +468,7 @@ class Climb:
             rounding=self._rounding,
         )
 
-    @cached_property
+    @cached
     def _association(self) -> _PairAssociation:
         """Marginal association of each pair: how little it fits the graph without edges, or its gain there.
 

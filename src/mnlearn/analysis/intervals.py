@@ -13,11 +13,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from mnlearn._lazy import cached
 from mnlearn.analysis.samples import Draw, SampledWeights, check_sampling, sampled_weights
 from mnlearn.errors import InputError, check_name, is_number
 from mnlearn.evaluation.centrality import CENTRALITIES, centralities
@@ -140,12 +140,12 @@ class Intervals:
         kinds = {name: ("string" if name in columns[:2] else "double", list(values)) for name, values in by_column}
         return frame_of(kinds, self.learned.frame if frame is None else frame)
 
-    @cached_property
+    @cached
     def observed(self) -> dict[str, FloatArray]:
         """Centralities of the network by name, one number per variable."""
         return {name: values[0] for name, values in self._centralities(self.weights.observed[None]).items()}
 
-    @cached_property
+    @cached
     def sampled(self) -> dict[str, FloatArray]:
         """Centralities of the samples by name, one row per sample."""
         return self._centralities(self.weights.samples)

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._lazy import cached
 from mnlearn.distributions.bayesian import BayesianNetwork
 from mnlearn.distributions.factors import Factor, FactorNetwork
 from mnlearn.errors import InputError, check_instance
@@ -188,18 +188,18 @@ class Query:
     known: frozenset[int]
     hint: str = ""
 
-    @cached_property
+    @cached
     def open(self) -> list[int]:
         """The variables that are asked about or must be summed over, ascending."""
         return sorted(self.network.graph.reachable(self.asked, self.known))
 
-    @cached_property
+    @cached
     def relevant(self) -> list[int]:
         """The known variables that the answer depends on, ascending."""
         around = set[int]().union(*(self.network.graph.neighbors(x) for x in self.open))
         return sorted(around & self.known)
 
-    @cached_property
+    @cached
     def _order(self) -> list[tuple[int, int]]:
         """An elimination order of the open variables, those asked about last, with the cells of each table."""
         place = {x: k for k, x in enumerate(self.open)}

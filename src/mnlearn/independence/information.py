@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from math import sqrt
 from typing import Literal, get_args
 
 import numpy as np
 
+from mnlearn._lazy import cached
 from mnlearn.errors import InputError, check_name, is_number, whole_number
 from mnlearn.graphs.candidates import Candidates
 from mnlearn.independence.base import (
@@ -172,7 +172,7 @@ class RowInformation:
         np.fill_diagonal(r, 0.0)
         return log_two_sided_normal(atanh(r) * sqrt(max(self.rows.n_rows - 3, 0) / (_FIELLER if rank else 1.0)))
 
-    @cached_property
+    @cached
     def _information(self) -> FloatArray:
         return self._measure(self._columns())
 

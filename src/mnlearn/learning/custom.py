@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial, wraps
+from functools import partial, wraps
 from hashlib import blake2b
 from inspect import Parameter, getsource, signature
 from math import inf, isnan, log
@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from mnlearn._lazy import cached
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, MnlearnError, UnsuitableError
 from mnlearn.independence.base import log_chi2_sf, log_level
@@ -111,7 +112,7 @@ class _HoldsData:
         """Number of states of each variable; 0 for a continuous one."""
         return self.data.cards
 
-    @cached_property
+    @cached
     def repeats(self) -> IntArray:
         """Number of times that each stored row occurred: 1 for each row unless the data have repeats."""
         repeats = self.data.repeats
@@ -137,11 +138,11 @@ class _HoldsData:
                 )
         return self._counted, place
 
-    @cached_property
+    @cached
     def _places(self) -> dict[int, int]:
         return {x: k for k, x in enumerate(x for x, card in enumerate(self.data.cards) if card)}
 
-    @cached_property
+    @cached
     def _counted(self) -> Counts:
         return Counts(self.data.select(self._places), n_jobs=1)
 

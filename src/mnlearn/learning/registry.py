@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property, partial
+from functools import partial
 from inspect import signature
 from typing import Any, Literal, cast
 
+from mnlearn._lazy import cached
 from mnlearn.algorithms.aracne import ARACNE
 from mnlearn.algorithms.exhaustive import Exhaustive
 from mnlearn.algorithms.gsimn import GSIMN, GSIMNFCH
@@ -105,14 +106,14 @@ class JudgeEntry:
     from_mixed: Callable[..., Any] | None = None
     relative: bool = False
 
-    @cached_property
+    @cached
     def parameters(self) -> tuple[str, ...]:
         """Names of the parameters after the statistics."""
         by_type = (self.from_counts, self.from_moments)
         factories = by_type if any(by_type) else (self.from_mixed,)
         return tuple(dict.fromkeys(name for factory in factories if factory for name in settings_of(factory)))
 
-    @cached_property
+    @cached
     def settings(self) -> tuple[str, ...]:
         """Names of the settings."""
         return tuple(name for name in self.parameters if name not in {*self.hidden, *FROM_DATA})
@@ -155,7 +156,7 @@ class MethodEntry:
             return "own"
         return "test" if self.score is None else "score"
 
-    @cached_property
+    @cached
     def settings(self) -> dict[str, Any]:
         """Settings of the learner with their defaults."""
         return {field.name: field.default for field in fields(cast(Any, self.learner)) if field.init}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations, product
 from math import prod
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._lazy import cached
 from mnlearn.data.dataset import Dataset, code_type
 from mnlearn.data.readers import count_rows
 from mnlearn.data.writers import FrameKind
@@ -323,11 +323,11 @@ class DiscreteModel(MarkovModel):
         named = ((u, v, edge_strength((u, v), near)) for (u, v), near in interactions.items())
         return by_strength([EdgeStrength(self.names[u], self.names[v], *found) for u, v, found in named])
 
-    @cached_property
+    @cached
     def _log_partition(self) -> float:
         return log_partition(self.network)
 
-    @cached_property
+    @cached
     def _holding(self) -> list[list[Factor]]:
         """The factors that hold each variable."""
         holding: list[list[Factor]] = [[] for _ in self.names]

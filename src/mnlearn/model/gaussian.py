@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mnlearn._lazy import cached
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.readers import count_rows
 from mnlearn.data.writers import FrameKind
@@ -313,12 +313,12 @@ class GaussianModel(MarkovModel):
             found.append(EdgeStrength(self.names[u], self.names[v], abs(rho), int(np.sign(rho)) if rho else None))
         return by_strength(found)
 
-    @cached_property
+    @cached
     def _correlation(self) -> FloatArray:
         """K⁻¹."""
         return self._network.covariance()
 
-    @cached_property
+    @cached
     def _varies(self) -> BoolArray:
         return np.asarray(self.scale > 0)
 

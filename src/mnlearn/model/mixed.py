@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import product
 from math import pi
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._lazy import cached
 from mnlearn.data.dataset import Dataset, Kind
 from mnlearn.data.readers import count_rows
 from mnlearn.data.writers import FrameKind
@@ -436,6 +436,6 @@ class MixedModel(MarkovModel):
         """The codes and standardised numbers of complete rows."""
         return self._coding.standardised(np.stack([column.astype(np.float64) for column in rows.columns], axis=1))
 
-    @cached_property
+    @cached
     def _coding(self) -> RowCoding:
         return RowCoding(self.names, self.levels, self.network.features, self.cuts)

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import pi, prod
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._lazy import cached
 from mnlearn.distributions.elimination import log_partition
 from mnlearn.distributions.factors import Factor, FactorNetwork
 from mnlearn.errors import InputError
@@ -72,17 +72,17 @@ class MixedNetwork:
         if not (fit and all(np.isfinite(part).all() for part in parts) and (found.curvature > 0).all()):
             raise InputError("graph, features and interactions must agree and be finite; got others. Refit the model.")
 
-    @cached_property
+    @cached
     def numbers(self) -> list[int]:
         """The numeric variables that vary."""
         return [x for x, each in enumerate(self.features) if not each.card and each.size]
 
-    @cached_property
+    @cached
     def states(self) -> list[int]:
         """The categorical variables."""
         return [x for x, each in enumerate(self.features) if each.card]
 
-    @cached_property
+    @cached
     def precision(self) -> FloatArray:
         """K over the numeric variables that vary."""
         place = {x: k for k, x in enumerate(self.numbers)}
@@ -111,7 +111,7 @@ class MixedNetwork:
             found += self.feature_rows(v, values[:, v]) @ self.coupling(v, x)
         return found
 
-    @cached_property
+    @cached
     def marginal(self) -> FactorNetwork:
         """The network of the states, the numbers integrated out; variables in the order of `states`."""
         question = Question(self, tuple(self.states) + tuple(self.numbers), frozenset())
@@ -120,7 +120,7 @@ class MixedNetwork:
         factors += [Factor(pair, table) for pair, table in question.pairs.items() if table.any()]
         return FactorNetwork([self.features[x].card for x in self.states], factors)
 
-    @cached_property
+    @cached
     def log_partition(self) -> float:
         """log Z, by elimination."""
         h = self.interactions.linear[self.numbers]
@@ -212,12 +212,12 @@ class Question:
     unknown: tuple[int, ...]
     known: frozenset[int]
 
-    @cached_property
+    @cached
     def states(self) -> tuple[int, ...]:
         """The unknown categorical variables."""
         return tuple(x for x in self.unknown if self.network.features[x].card)
 
-    @cached_property
+    @cached
     def numbers(self) -> tuple[int, ...]:
         """The unknown numeric variables that vary."""
         return tuple(x for x in self.unknown if not self.network.features[x].card and self.network.features[x].size)
@@ -227,13 +227,13 @@ class Question:
         """Number of configurations of the unknown states."""
         return prod(self.network.features[x].card for x in self.states)
 
-    @cached_property
+    @cached
     def covariance(self) -> FloatArray:
         """C of the unknown numbers given all else."""
         place = [self.network.numbers.index(x) for x in self.numbers]
         return np.asarray(np.linalg.inv(self.network.precision[np.ix_(place, place)]))
 
-    @cached_property
+    @cached
     def _slopes(self) -> list[FloatArray]:
         """B of each unknown categorical variable: features × unknown numbers."""
         empty = [np.zeros((self.network.features[x].size, 0)) for x in self.states]
@@ -261,7 +261,7 @@ class Question:
             found.append(self.network.interactions.thresholds[x] + own + field @ table.T)
         return found
 
-    @cached_property
+    @cached
     def pairs(self) -> dict[tuple[int, int], FloatArray]:
         """φᵀ W' φ of every two unknown categorical variables, by their places: states × states."""
         found = {}

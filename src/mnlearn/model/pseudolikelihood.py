@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from mnlearn._lazy import cached
 from mnlearn.data.dataset import Dataset
 from mnlearn.distributions.factors import Factor, FactorNetwork
 from mnlearn.errors import InputError, check_name, is_number, whole_number
@@ -182,7 +183,7 @@ class PseudoLikelihood:
         spread = self.totals * p * (change - self._summed(p * change))
         return np.asarray(self.design.T @ spread + ridge * direction)
 
-    @cached_property
+    @cached
     def totals(self) -> FloatArray:
         """n(m), as the logits lie."""
         return self._summed(self.counts)

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._lazy import cached
 from mnlearn.data.dataset import Dataset, Kind
 from mnlearn.numbers import expm1, log1p
 from mnlearn.protocols.statistics import FloatArray
@@ -150,31 +150,31 @@ class Layout:
     features: Sequence[Features]
     pairs: tuple[Pair, ...]
 
-    @cached_property
+    @cached
     def states(self) -> list[slice]:
         """The thresholds of each variable."""
         ends = np.cumsum([each.card for each in self.features]).tolist()
         return [slice(end - each.card, end) for each, end in zip(self.features, ends, strict=True)]
 
-    @cached_property
+    @cached
     def linear(self) -> slice:
         """h of all variables; without meaning for categorical ones."""
         start = self.states[-1].stop
         return slice(start, start + len(self.features))
 
-    @cached_property
+    @cached
     def curvature(self) -> slice:
         """k of all variables."""
         return slice(self.linear.stop, self.linear.stop + len(self.features))
 
-    @cached_property
+    @cached
     def blocks(self) -> list[slice]:
         """W of each pair."""
         ends = np.cumsum([self.features[u].size * self.features[v].size for u, v in self.pairs]) + self.curvature.stop
         starts = [self.curvature.stop, *ends.tolist()]
         return [slice(a, b) for a, b in pairwise(starts)]
 
-    @cached_property
+    @cached
     def size(self) -> int:
         """Length of the vector."""
         return int(self.blocks[-1].stop if self.blocks else self.curvature.stop)
@@ -217,7 +217,7 @@ class FeatureColumn:
         one_hot = csr_array((np.ones(len(rows)), (states, rows)), shape=(len(table), len(rows)))
         return cls(table, states, np.empty(0), known, one_hot)
 
-    @cached_property
+    @cached
     def known_states(self) -> NDArray[np.intp]:
         """The states, 0 where they are missing."""
         return np.zeros(0, dtype=np.intp) if self.states is None else np.where(self.known, self.states, 0)

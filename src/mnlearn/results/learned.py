@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._lazy import cached
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, check_name
 from mnlearn.graphs.formats import carries_numbers, format_of, read_graph, write_graph, write_whole
@@ -103,7 +103,7 @@ class Learned(Analysis, Predictable, Pictures):
     n_rows: int | None = None
     saved_weights: EdgeWeights | None = field(default=None, compare=False)
 
-    @cached_property
+    @cached
     def weights(self) -> EdgeWeights | None:
         """Signed weights of the edges and the name of their measure; None without data.
 

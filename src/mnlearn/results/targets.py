@@ -15,7 +15,6 @@ import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from html import escape
 from math import inf
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mnlearn._lazy import cached
 from mnlearn.errors import FileError, InputError, check_path, is_number, read_bytes, unknown_name, whole_number
 from mnlearn.files import replacing, write_errors
 from mnlearn.graphs.candidates import Candidates
@@ -89,7 +89,7 @@ class Screened:
         """False if the screen was cancelled before all pairs were looked at."""
         return self.partners.complete
 
-    @cached_property
+    @cached
     def _places(self) -> dict[str, int]:
         return {name: k for k, name in enumerate(self.names)}
 

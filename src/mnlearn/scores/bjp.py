@@ -10,13 +10,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import fsum, prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._lazy import cached
 from mnlearn.errors import InputError, tuple_of
 from mnlearn.graphs.graph import Edge, Graph
 from mnlearn.numbers import ranks
@@ -135,14 +135,14 @@ class BJPScore:
         cards = self.posterior.cards
         return prod(cards[y] or 2 for y in blanket) * self.n_variables + self._precedence[x]
 
-    @cached_property
+    @cached
     def bare(self) -> FloatArray:
         """The claims of empty blankets, log Pr(x ⟂ y) of each pair; 0 on the diagonal."""
         n = self.n_variables
         found = bare_claims(self.posterior)
         return claims(self.posterior, range(n), [frozenset()] * n) if found is None else found
 
-    @cached_property
+    @cached
     def _precedence(self) -> list[int]:
         """The place of each variable among those with blankets of equal size."""
         strongest = ranks(np.array([fsum(row) for row in self.bare]))

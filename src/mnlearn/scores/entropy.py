@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cached_property
 from math import fsum, pi, prod
 from typing import ClassVar, Protocol, cast
 
 import numpy as np
 
+from mnlearn._lazy import cached
 from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.data.rows import take
 from mnlearn.errors import InputError, UnsuitableError, is_number, whole_number
@@ -70,7 +70,7 @@ class MixedEntropies:
     def constant(self) -> VarSet:
         return frozenset(np.flatnonzero(np.isneginf(self._unexplained)).tolist())
 
-    @cached_property
+    @cached
     def _unexplained(self) -> FloatArray:
         """The log likelihood of each variable without neighbours; −inf for a constant one."""
         data, n = self.likelihoods.dataset, self.n_rows
@@ -116,7 +116,7 @@ class MixedEntropies:
         found = [self.parameters_with(x, z - {m}, ys) for m in sorted(z)]
         return np.array(found).reshape(len(z), len(ys))
 
-    @cached_property
+    @cached
     def _widths(self) -> tuple[int, ...]:
         """Features of each variable: states that occur less 1 if it is nominal, else 1; of a constant one 0."""
         data, constant = self.likelihoods.dataset, self.constant

@@ -58,12 +58,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cached_property
 from math import inf
 from typing import ClassVar, Protocol
 
 import numpy as np
 
+from mnlearn._lazy import cached
 from mnlearn.data.dataset import Dataset, check_no_gaps, copied_columns
 from mnlearn.errors import UnsuitableError
 from mnlearn.graphs.candidates import Candidates, keys_of
@@ -366,7 +366,7 @@ class MixedEvidence(Decomposed):
         """Whether values are relative to the blanket at hand, because sets of variables have their own rows."""
         return bool(self.data.gaps)
 
-    @cached_property
+    @cached
     def copies(self) -> Mapping[int, int]:
         """The original of each variable that is a copy of an earlier one."""
         return copied_columns(self.data.columns, self.data.cards)

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from math import fsum
 from typing import NamedTuple
 
 import numpy as np
 
+from mnlearn._lazy import cached
 from mnlearn.errors import InputError, is_number, require, whole_number
 from mnlearn.graphs.graph import Edge
 from mnlearn.numbers import ascending, log, log1p
@@ -80,7 +80,7 @@ class EBICPrecision:
         """Number of variables."""
         return self.moments.n_variables
 
-    @cached_property
+    @cached
     def penalties(self) -> tuple[float, ...]:
         """From the smallest that leaves no edge, downwards."""
         return _descending(self._correlation, self.n_penalties, self.smallest)
@@ -95,7 +95,7 @@ class EBICPrecision:
         criterion = -n_rows * found.log_likelihood(self._correlation) + len(support) * price
         return PathStep(criterion, support, found.converged, partial)
 
-    @cached_property
+    @cached
     def _correlation(self) -> FloatArray:
         return self.moments.correlation
 

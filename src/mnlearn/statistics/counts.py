@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import repeat
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
+from mnlearn._lazy import cached
 from mnlearn.data.dataset import Dataset, check_not_weighted, copied_columns
 from mnlearn.data.packs import plane_layout
 from mnlearn.data.rows import Observed
@@ -166,7 +166,7 @@ class Counts(BlanketScans):
         x, ys_array, z_array = question(x, ys, z)
         return self._observed.rows(x, ys_array.tolist(), z_array.tolist())
 
-    @cached_property
+    @cached
     def _observed(self) -> Observed:
         return Observed(self._dataset)
 
@@ -392,7 +392,7 @@ class Counts(BlanketScans):
         settings = (kernel.name, kernel.settings, scale, price, states, log_prior.tolist())
         return NativeClimbs(_core.LocalScore(self._store, *settings, self._threads))
 
-    @cached_property
+    @cached
     def copies(self) -> Mapping[int, int]:
         """The original of each variable that is a copy of an earlier one, whatever the labels of its states."""
         return MappingProxyType(copied_columns(self._dataset.columns, self.cards))

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
+from mnlearn._lazy import cached
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.graphs.candidates import VariableLists
@@ -75,7 +75,7 @@ class DeviceCounts(Counts):
         if self._dataset.repeats is not None:
             raise UnsuitableError(f"device={self._device!r} needs rows without repeats; these have some. {way_out}")
 
-    @cached_property
+    @cached
     def bits(self) -> DeviceBits:
         """The variables on the device."""
         planes = _core.binary_planes(self._store)
@@ -229,7 +229,7 @@ class DeviceSamples:
     def __post_init__(self) -> None:
         self._counts.bits  # noqa: B018 - raises now what a device cannot do
 
-    @cached_property
+    @cached
     def _counts(self) -> DeviceCounts:
         return DeviceCounts(self.data, device=self.device)
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._lazy import cached
 from mnlearn.errors import DeviceError, InputError, MissingDependencyError
 
 TILE = 128  # variables; blocks are multiples of it
@@ -159,12 +159,12 @@ class DeviceBits:
         """Return an array on the device."""
         return self.torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
-    @cached_property
+    @cached
     def _rows_that_exist(self) -> Any:
         """Bytes with a bit for each row of the data."""
         return self.put(np.packbits(np.arange(self.n_stored) < self.n_rows, bitorder="little"))
 
-    @cached_property
+    @cached
     def _flips(self) -> Any:
         """Bytes by which the bits of each variable are flipped: 255 if state 0 is the more frequent one."""
         flips = np.zeros((self.n_padded, 1), dtype=np.uint8)
@@ -195,12 +195,12 @@ class DeviceBits:
     def _all_fit(self) -> bool:
         return self.n_padded * self.n_stored <= self.max_bytes // 4
 
-    @cached_property
+    @cached
     def _rare(self) -> Any:
         """All variables, 1 for the rarer state; None if they do not fit."""
         return self.unpacked(slice(None), rare=True) if self._all_fit else None
 
-    @cached_property
+    @cached
     def _states_0(self) -> Any:
         """All variables, 1 for state 0; None if they do not fit."""
         return self.unpacked(slice(None), rare=False) if self._all_fit else None

@@ -6,12 +6,12 @@ Growing rounds of many blankets on a device: the variables that may improve the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn._lazy import cached
 from mnlearn.errors import InputError
 from mnlearn.numbers import log_gamma
 from mnlearn.statistics.gpu_device import TILE, DeviceBits, device_errors, triton_kernels
@@ -45,7 +45,7 @@ class PairFilter:
     def __init__(self, bits: DeviceBits, statistic: Literal["g2", "x2"] = "g2") -> None:
         self._bits, self._torch, self._statistic = bits, bits.torch, statistic
 
-    @cached_property
+    @cached
     def _factors(self) -> Any:
         """For each variable: α, μ, and the share of its rarer state; 0 for a constant."""
         n, rare = float(self._bits.n_rows), np.zeros(self._bits.n_padded)
@@ -119,11 +119,11 @@ class PairFilter:
         least = need.sqrt() * (1 - 1e-5) - 5e-7 * mu[x, None] * tiles[2]
         return torch.where(torch.isinf(own), torch.inf, least).repeat_interleave(TILE, dim=1)
 
-    @cached_property
+    @cached
     def _zeros(self) -> Any:
         return self._bits.put(self._bits.zeros.astype(np.int32))
 
-    @cached_property
+    @cached
     def _flipped(self) -> Any:
         return self._bits.put(self._bits.flipped)
 

@@ -13,13 +13,14 @@ x, y and all of z make one small correlation matrix for each question.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence, Sized
-from functools import cached_property, partial
+from functools import partial
 from operator import index
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mnlearn import _core
+from mnlearn._lazy import cached
 from mnlearn.data.dataset import Dataset, check_no_gaps
 from mnlearn.data.rows import Observed
 from mnlearn.errors import (
@@ -194,7 +195,7 @@ class Moments:
         """Number of threads for work that can be split."""
         return job_count(self._n_jobs)
 
-    @cached_property
+    @cached
     def covariance(self) -> FloatArray:
         """Covariance matrix with divisor N; read-only. Entries beyond the range of numbers are infinite."""
         with np.errstate(over="ignore"):
@@ -202,7 +203,7 @@ class Moments:
         matrix.flags.writeable = False
         return matrix
 
-    @cached_property
+    @cached
     def correlation(self) -> FloatArray:
         """Correlation matrix, within ±`LARGEST` off the diagonal, zeros for a constant variable; read-only."""
         matrix = np.clip(self._correlation, -LARGEST, LARGEST)

@@ -6,12 +6,12 @@ in which rows were read, nor on how repeats are stored.
 
 from __future__ import annotations
 
-from functools import cached_property
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mnlearn._lazy import cached
 from mnlearn.errors import InputError, UnsuitableError
 from mnlearn.numbers import exp, log
 from mnlearn.protocols.statistics import FloatArray
@@ -83,12 +83,12 @@ class Rows:
         """Number of variables."""
         return int(self.values.shape[1])
 
-    @cached_property
+    @cached
     def moments(self) -> Moments:
         """Covariance of these rows."""
         return moments_of(self.values)
 
-    @cached_property
+    @cached
     def ranks(self) -> FloatArray:
         """Rank of each value in its column, from 1; equal values have the mean of their ranks."""
         from scipy.stats import rankdata

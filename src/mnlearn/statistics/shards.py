@@ -13,7 +13,7 @@ import atexit
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from math import inf
 from pathlib import Path
@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn import _core
+from mnlearn._lazy import cached
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.readers import read
 from mnlearn.errors import DataError, FileError, InputError, MnlearnError, UnsuitableError, require
@@ -445,7 +446,7 @@ class ShardedCounts:
             gaps = [self.gaps[v] for v in (*z.tolist(), x)]
             yield self._scorer.rows(cells, [*self._cards(z), self.cards[x]], gaps), len(z)
 
-    @cached_property
+    @cached
     def copies(self) -> Mapping[int, int]:
         """The original of each variable that is a copy of an earlier one, whatever the labels of its states."""
         found: dict[int, int] = {}
