@@ -114,7 +114,8 @@ def test_no_lock_is_held_while_a_value_is_computed(owner: type, name: str, monke
 
     prop = vars(owner)[name]
     monkeypatch.setattr(prop, "func", compute)
-    one, other = object.__new__(owner), object.__new__(owner)
+    one: object = object.__new__(owner)
+    other: object = object.__new__(owner)
     thread = threading.Thread(target=lambda: prop.__get__(one, owner))
     thread.start()
     try:
