@@ -250,7 +250,7 @@ def test_new_rows_come_as_raw_values_in_any_order() -> None:
         model.conditional("a", {"q": 1})
 
 
-def test_drawn_values_recover_means_and_log_odds_of_complete_data() -> None:
+def test_drawn_values_recover_means_and_log_odds_of_complete_data(monkeypatch: pytest.MonkeyPatch) -> None:
     complete = table(6000, seed=4)
     gaps = with_gaps(complete, 0.25)
     model = fit(GRAPH, gaps)
@@ -277,6 +277,21 @@ def test_drawn_values_recover_means_and_log_odds_of_complete_data() -> None:
     assert [frame.num_rows for frame in frames] == [6000, 6000]
     with pytest.raises(InputError, match="n_copies must be"):
         model.impute_draws(gaps, 0)
+    with pytest.raises(InputError, match=r"n_copies must be at most 1,000,000; got 9223372036854775808\. 5 are usual"):
+        model.impute_draws(gaps, 2**63)
+    with monkeypatch.context() as small:
+        small.setattr("os.sysconf", lambda _: 1000)
+        with pytest.raises(InputError, match=r"n_copies must leave room for 1,000 copies: .*5 are usual"):
+            model.impute_draws(gaps, 1000)
+
+
+@pytest.mark.parametrize("n_rows", [2**40, 2**63, 2**64])
+def test_more_rows_than_fit_into_memory_are_refused(n_rows: int) -> None:
+    model = mn.model.fit(
+        Graph(2, [(0, 1)]), mn.read({"a": [0, 1, 0, 1, 1, 0] * 5, "x": [0.1, 1.0, 0.3, 0.8, 1.2, -0.5] * 5})
+    )
+    with pytest.raises(InputError, match=rf"n_rows must leave room for {n_rows:,} rows: .*Draw fewer rows"):
+        model.sample(n_rows, seed=1)
 
 
 def _log_odds(data: Any) -> float:

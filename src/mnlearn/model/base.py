@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.writers import FrameKind, frame_of_dataset
-from mnlearn.errors import InputError, check_mapping, tuple_of, unknown_name, whole_number
+from mnlearn.errors import InputError, check_mapping, check_room, tuple_of, unknown_name, whole_number
 from mnlearn.graphs.graph import Graph
 from mnlearn.numbers import Seed, fresh, rng_from
 from mnlearn.protocols import FloatArray
@@ -254,9 +254,12 @@ class MarkovModel(ABC):
 
     def imputed_datasets(self, data: object, n_copies: int = 5, seed: Seed | None = None) -> list[Imputed]:
         """Return the copies of `impute_draws` as data sets, each with the number of cells that were filled."""
-        count = whole_number("n_copies", n_copies, least=1, hint="5 are usual.")
+        count = whole_number("n_copies", n_copies, least=1, most=10**6, hint="5 are usual.")
         rng = rng_from(fresh(seed))
-        return [self.impute_dataset(data, rng) for _ in range(count)]
+        first = self.impute_dataset(data, rng)
+        size = sum(column.nbytes for column in first.rows.columns)
+        check_room("n_copies", float(count * size), f"{count:,} copies", "5 are usual.")
+        return [first, *(self.impute_dataset(data, rng) for _ in range(count - 1))]
 
     @abstractmethod
     def impute_dataset(self, data: object, rng: np.random.Generator | None = None) -> Imputed:

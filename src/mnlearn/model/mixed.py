@@ -25,6 +25,7 @@ from mnlearn.errors import (
     UnsuitableError,
     check_instance,
     check_mapping,
+    check_room,
     whole_number,
 )
 from mnlearn.graphs.graph import Graph
@@ -174,7 +175,8 @@ class MixedModel(MarkovModel):
         -----
         Counts are drawn as numbers and rounded, at least 0.
         """
-        whole_number("n_rows", n_rows, least=1, hint="Ask for at least one row.")
+        n_rows = whole_number("n_rows", n_rows, least=1, hint="Ask for at least one row.")
+        check_room("n_rows", 8.0 * n_rows * len(self.names), f"{n_rows:,} rows", "Draw fewer rows.")
         rng = rng_from(fresh(seed))
         values = np.zeros((n_rows, len(self.names)))
         if self.network.states:
