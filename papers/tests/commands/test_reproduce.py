@@ -72,6 +72,15 @@ def test_a_page_gets_its_tables_from_the_runs(run: Any, tmp_path: Path) -> None:
     assert "done" not in spent["bjp-real"]
 
 
+def test_a_page_without_tables_is_refused(run: Any, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# Results\n")
+    refused = run("reproduce", "--page", page, "--out", tmp_path).refusal()
+    assert "--page must hold a table to fill;" in refused
+    assert "has no <!-- table. Name another." in refused
+    assert page.read_text() == "# Results\n"
+
+
 def test_a_page_from_summaries_is_that_from_runs(run: Any, tmp_path: Path) -> None:
     runs, kept, page = tmp_path / "runs", tmp_path / "kept", tmp_path / "page.md"
     small = ("--source", "d=64", "--sizes", "250", "--reps", 3, "--method", "mpl")

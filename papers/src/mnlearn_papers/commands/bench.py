@@ -58,6 +58,8 @@ def fill_from_runs(page: Path, out: Path | None) -> None:
         filled = fill_page(page.read_text(encoding="utf-8"), partial(recorded_figures, folder=folder))
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"--page must be a readable text file; {page}: {error}. Name another.") from error
+    if not filled.filled and not filled.kept:
+        raise InputError(f"--page must hold a table to fill; {page} has no <!-- table. Name another.")
     with write_errors(page), replacing(page) as part:
         part.write_text(filled.text, encoding="utf-8")
     say(f"{page}: {len(filled.filled)} tables from {out}" + "".join(f"\n  {table}" for table in filled.filled))
