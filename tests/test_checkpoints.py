@@ -121,6 +121,14 @@ def test_other_work_is_refused(tmp_path: Path) -> None:
         Checkpoint("/proc/self/nowhere", "one")
 
 
+def test_what_is_no_folder_is_refused_before_the_data_are_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("words")
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    for name, what in (("file", "a file"), ("link", "a link that leads nowhere")):
+        with pytest.raises(FileError, match=rf"checkpoint must be a folder; '.*{name}' is {what}\. Name another"):
+            mn.learning.screen(tmp_path / "no data.csv", checkpoint=tmp_path / name)
+
+
 def test_a_file_cut_anywhere_loses_the_end_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoints, "FLUSH_SECONDS", 0.0)
     path = kept_items(tmp_path, 6)

@@ -280,6 +280,9 @@ def check_checkpoint(folder: str | os.PathLike[str] | None, resume: bool) -> Non
         check_path("checkpoint", folder)
     elif resume:
         raise InputError("resume needs a checkpoint to continue from; got none. Name its folder: checkpoint=...")
+    if folder is not None and os.path.lexists(folder) and not os.path.isdir(folder):
+        what = "a file" if os.path.exists(folder) else "a link that leads nowhere"
+        raise FileError(f"checkpoint must be a folder; {os.fspath(folder)!r} is {what}. Name another folder.")
     if folder is not None and resume and not os.path.isdir(folder):
         raise FileError(
             f"resume needs a checkpoint to continue from; there is no folder {os.fspath(folder)!r}. Correct its name, "

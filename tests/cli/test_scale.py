@@ -58,3 +58,8 @@ def test_bad_options_are_refused(run: Any, packed: Path, tmp_path: Path) -> None
     assert "--cluster must be the address" in run("learn", packed, "--cluster", "nowhere").refusal()
     assert "--max-memory must be a size such as 500M" in run("learn", packed, "--max-memory", "much").refusal()
     assert "needs a checkpoint to continue from" in run("learn", packed, "--resume").refusal()
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    for words in (("learn", "no.csv", "--bootstrap", 5), ("screen", "no.csv")):
+        refused = run(*words, "--checkpoint", tmp_path / "link").refusal()
+        assert "--checkpoint must be a folder; " in refused
+        assert "is a link that leads nowhere" in refused
