@@ -273,6 +273,34 @@ def real_array(argument: str, values: object, hint: str) -> NDArray[float64]:
     return array.astype(np.float64)
 
 
+def sound_sparse(argument: str, matrix: Any) -> Any:
+    """Return a SciPy sparse matrix after a look at its indices, which SciPy's conversions trust; raise InputError."""
+    try:
+        _check(matrix.dtype.kind in "biufc", f"it holds {matrix.dtype}")
+        if matrix.format in ("csr", "csc", "bsr"):
+            matrix.check_format(full_check=True)
+            return matrix
+        if matrix.format in ("lil", "dia"):
+            starts = matrix.rows if matrix.format == "lil" else matrix.offsets
+            _check(len(starts) == len(matrix.data), "it has not one list of places for each list of values")
+        if matrix.format == "lil":
+            _check([*map(len, matrix.rows)] == [*map(len, matrix.data)], "it has not one place for each value")
+        entries = matrix.tocoo(copy=False)
+        for places, size in zip((entries.row, entries.col), entries.shape, strict=False):
+            _check(len(places) == len(entries.data), "it has not one place for each value")
+            _check(not len(places) or 0 <= places.min() <= places.max() < size, f"a place is not below {size}")
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{argument} must be a sparse matrix whose indices fit its shape; it is damaged: {error}. Make it anew."
+        ) from error
+    return entries
+
+
+def _check(holds: bool, fault: str) -> None:
+    if not holds:
+        raise ValueError(fault)
+
+
 def check_room(argument: str, n_bytes: float, what: str, hint: str) -> None:
     """Raise InputError if the work would need more memory than the machine has."""
     if not hasattr(os, "sysconf"):  # no way to find out: the system raises MemoryError later

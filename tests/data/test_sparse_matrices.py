@@ -95,3 +95,52 @@ def test_no_dense_copy_is_made() -> None:
     assert data.n_variables == 1000
     assert peak < 2 * 2000 * 1000  # a dense matrix of float64 alone takes four times as much
     assert held < 1.5 * 2000 * 1000
+
+
+def _broken(kind: str, **parts: Any) -> Any:
+    matrix = getattr(sparse, kind)(np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]]))
+    for name, value in parts.items():
+        setattr(matrix, name, value)
+    return matrix
+
+
+FAR = np.array([0, 2**30, 1, 0])
+BROKEN = [
+    *[
+        (kind, {name: np.array(value)})
+        for kind in ("csr_array", "csc_array", "csr_matrix", "csc_matrix")
+        for name, value in [
+            ("indices", [0, 2**30, 1, 0]),
+            ("indices", [-5, 1, 2, 0]),
+            ("indices", [0, 2**40, 1, 0]),
+            ("indices", [1]),
+            ("indptr", [0, 2, 3, 10**9]),
+            ("indptr", [0, -7, 3, 4]),
+            ("indptr", [0, 2, 4]),
+            ("data", [1]),
+        ]
+    ],
+    ("bsr_array", {"indptr": np.array([0, 1, 2, 10**9])}),
+    ("bsr_array", {"indices": FAR}),
+    ("coo_array", {"row": FAR}),
+    ("coo_matrix", {"col": -FAR}),
+    ("coo_array", {"data": np.array([1])}),
+    ("dia_array", {"offsets": np.array([0, 2**30])}),
+    ("lil_array", {"rows": np.array([[1, 2**30], [0], [0]], dtype=object)}),
+    ("lil_array", {"rows": np.array([[1], [0], [0]], dtype=object)}),
+    ("lil_array", {"rows": np.array(["ab", "c", "d"], dtype=object)}),
+    ("lil_array", {"data": np.array([[1] * 10, [1], [1]], dtype=object)}),
+    ("csr_array", {"data": np.array(["a"] * 4)}),
+    ("csr_array", {"data": np.array([None] * 4)}),
+]
+
+
+@pytest.mark.parametrize(("kind", "parts"), BROKEN)
+def test_matrices_whose_parts_do_not_fit_are_refused(kind: str, parts: dict[str, Any]) -> None:
+    """SciPy trusts them: its conversions read and write past the ends of the arrays."""
+    with pytest.raises(
+        InputError, match=r"source must be a sparse matrix whose indices fit its shape; it is damaged: "
+    ):
+        read(_broken(kind, **parts))
+    with pytest.raises(InputError, match="matrix must "):
+        mn.Graph.from_adjacency(_broken(kind, **parts))

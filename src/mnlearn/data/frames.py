@@ -45,7 +45,7 @@ from mnlearn.data.streams import read_lazy
 from mnlearn.data.transposed import turned
 from mnlearn.data.typed import categories_column, is_text, object_column, whole_column
 from mnlearn.data.variable import settled_table, whole_again
-from mnlearn.errors import DataError, InputError
+from mnlearn.errors import DataError, InputError, sound_sparse
 
 
 def order_in_schema(schema: Any, position: int) -> bool | None:
@@ -521,7 +521,7 @@ class _SparseColumns:
 
     def __init__(self, matrix: Any) -> None:
         self.n_rows, self._n_columns = map(int, matrix.shape)
-        columns = matrix.tocsc(copy=False)
+        columns = sound_sparse("source", matrix).tocsc(copy=False)
         if not columns.has_canonical_format:
             columns = columns.copy()  # that of the caller stays as it is
             columns.sum_duplicates()
@@ -535,7 +535,7 @@ class _SparseColumns:
                 "(matrix != 0) for presence, or .toarray() for values."
             )
         self._starts, self._rows, self._values = columns.indptr, columns.indices, columns.data != 0
-        self.labels: tuple[Any, Any] = (False, True) if columns.dtype == np.bool_ else (0, 1)
+        self.labels: tuple[int, int] = (False, True) if columns.dtype == np.bool_ else (0, 1)
 
     def __len__(self) -> int:
         return self._n_columns

@@ -24,6 +24,7 @@ from mnlearn.errors import (
     check_methods,
     check_unmasked,
     iterates,
+    sound_sparse,
     tuple_of,
     whole_number,
 )
@@ -50,7 +51,7 @@ def symmetric_entries(matrix: Any) -> tuple[int, NDArray[np.int32], NDArray[np.i
 
     check_unmasked("matrix", matrix)
     try:
-        values: Any = matrix if issparse(matrix) else np.asarray(cast(ArrayLike, matrix))
+        values: Any = sound_sparse("matrix", matrix) if issparse(matrix) else np.asarray(cast(ArrayLike, matrix))
     except ValueError:
         raise InputError("matrix must be square; got rows of different lengths.") from None
     if values.ndim != 2 or values.shape[0] != values.shape[1]:
