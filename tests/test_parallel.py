@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -313,6 +314,23 @@ def test_a_cluster_without_workers_ends_with_an_error(monkeypatch: pytest.Monkey
         kill(joined, worker)
         with pytest.raises(MnlearnError, match="client must have at least one worker; it has none, and none came"):
             list(answers)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="processes cannot be stopped here")
+def test_a_stopped_worker_is_named(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(parallel, "SILENCE", 3.0)
+    with lonely_workers(2) as (joined, (stopped, _)):
+        answers = run(slow, range(4), client=joined)
+        woken = threading.Timer(9.0, stopped.send_signal, [signal.SIGCONT])
+        stopped.send_signal(signal.SIGSTOP)
+        woken.start()
+        try:
+            assert list(answers) == list(range(4))
+        finally:
+            stopped.send_signal(signal.SIGCONT)
+            woken.join()
+    (told,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert re.match(r"waiting for worker tcp://127\.0\.0\.1:\d+, silent for \d s\. Wake it, or end it", told)
 
 
 def test_clusters_are_joined_by_address(client: Any) -> None:

@@ -78,6 +78,7 @@ class _Shared(Generic[Item, Answer]):
 
 
 PATIENCE = 30.0  # seconds without any worker before an error: a killed one may be restarted
+SILENCE = 30.0  # seconds without a sign of life of a worker before a warning: it is stopped, or its machine sleeps
 _POLL_WORKERS = 1.0  # seconds between two looks at the list of workers
 _QUIET = logging.CRITICAL + 1  # level for Dask's own log: what matters of it is a note or an error here
 _DASK_LOGGERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")  # own levels
@@ -120,13 +121,14 @@ def _quiet_dask() -> Iterator[None]:
 
 
 class ClusterMonitor:
-    """Monitor that also watches the workers: it logs lost ones, and without any, work would wait for ever."""
+    """Monitor that also watches the workers: it logs lost and silent ones, and without any, work would never end."""
 
     def __init__(self, monitor: Monitor, client: Any) -> None:
         self.progress = monitor.progress
         self._cancelled, self._client = monitor.cancelled, client
         self._polled = self._seen = monotonic()
         self._workers = set(client.nthreads())
+        self._heard: dict[str, tuple[object, float, bool]] = {}  # the last sign of life, since when, and whether told
 
     def cancelled(self) -> bool:
         """Return whether the caller cancelled; raise MnlearnError if there was no worker for a while."""
@@ -137,11 +139,29 @@ class ClusterMonitor:
             if lost := len(self._workers - workers):
                 _log.info("lost %d of %d workers of the cluster: their work is done again", lost, len(self._workers))
             self._workers = workers
+            self._tell_who_is_silent(now)
             if workers:
                 self._seen = now
             elif now - self._seen > PATIENCE:
                 raise no_workers()
         return self._cancelled()
+
+    def _tell_who_is_silent(self, now: float) -> None:
+        """Warn once of each worker that the scheduler did not hear of for a while: its work is waited for."""
+        before, self._heard = self._heard, {}
+        for worker, about in self._client.scheduler_info(n_workers=-1)["workers"].items():
+            sign, since, told = before.get(worker, (None, now, False))
+            if about["last_seen"] != sign:
+                sign, since, told = about["last_seen"], now, False
+            elif now - since > SILENCE and not told:
+                told = True
+                _log.warning(
+                    "waiting for worker %s, silent for %.0f s. Wake it, or end it: others then do its work, as they do "
+                    "after the time that Dask has for it, distributed.scheduler.worker-ttl",
+                    worker,
+                    now - since,
+                )
+            self._heard[worker] = (sign, since, told)
 
 
 def no_workers() -> MnlearnError:
