@@ -146,7 +146,7 @@ def check_file(argument: str, path: str | os.PathLike[str]) -> Path:
 
 def check_link(argument: str, path: Path) -> None:
     """Raise FileError for a link that leads to nothing."""
-    if path.is_symlink() and not path.exists():
+    if os.path.islink(path) and not os.path.exists(path):
         raise FileError(
             f"{argument} must lead to something; {path} is a link to {os.readlink(path)}, where there is nothing. "
             "Correct the link, or name the file itself."

@@ -96,7 +96,7 @@ def paths_of(source: object) -> list[Path] | None:
 
 def _expanded(path: Path) -> list[Path]:
     """Return the files of a folder or a pattern, sorted by name."""
-    if path.is_dir():
+    if os.path.isdir(path):  # also of a name that is too long
         known = (*DELIMITERS, *PARQUET)
         inside = [p for p in sorted(path.iterdir()) if p.is_file() and not p.name.startswith((".", "_"))]
         found = [p for p in inside if p.name.lower().removesuffix(".gz").endswith(known)]
@@ -107,7 +107,7 @@ def _expanded(path: Path) -> list[Path]:
                 f"source must hold files of data; the folder {path} has none that end in {', '.join(known)}. {hint}"
             )
         return found
-    if glob.has_magic(str(path)) and not path.exists():
+    if glob.has_magic(str(path)) and not os.path.exists(path):
         found = [Path(name) for name in sorted(glob.glob(str(path)))]
         if not found:
             raise FileError(f"source must match at least one file; {str(path)!r} matches none. Check the pattern.")

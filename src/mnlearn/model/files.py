@@ -134,7 +134,7 @@ def load_model(path: str | os.PathLike[str]) -> MarkovModel:
 def _description(folder: Path) -> dict[str, Any]:
     """`model.json`, sound and of a version that we know."""
     shown = repr(str(folder))
-    if not (folder / _DESCRIPTION).exists():
+    if not os.path.exists(folder / _DESCRIPTION):
         check_link("path", folder)
         raise FileError(
             f"path must be a folder with a model; {shown} has no {_DESCRIPTION}. Make one with mnlearn fit."
