@@ -1,7 +1,7 @@
-"""A GPU beside the core: screens of all pairs, growing rounds, pairs of resampled rows, and whole searches by mpl.
+"""A GPU beside the core: screens of all pairs, growing rounds, and whole searches by mpl.
 
     python benchmarks/device.py                       all parts, on "cuda"
-    python benchmarks/device.py --parts screen grams  some of them
+    python benchmarks/device.py --parts screen mpl    some of them
     python benchmarks/device.py --device cpu --small  the torch code on the processor, at small sizes
 
 "Inside" is the time of the kernel alone, "in all" that of upload, kernel and download of the pairs that pass the filter
@@ -27,7 +27,7 @@ from mnlearn.scores import MPL
 from mnlearn.statistics import Counts
 from mnlearn.statistics.gpu import DeviceCounts
 from mnlearn.statistics.gpu_device import DeviceBits
-from mnlearn.statistics.gpu_pairs import PairFilter, improving, weighted_cells
+from mnlearn.statistics.gpu_pairs import PairFilter, improving
 from mnlearn.statistics.screens import ScreenRule
 
 K = 20
@@ -105,23 +105,12 @@ def rounds(device: str, sizes: tuple[tuple[int, int], ...]) -> None:
         print(f"growing round, n = {n:,}, blankets of {size}: {seconds:6.2f} s, {len(ys):,} pairs pass", flush=True)
 
 
-def grams(device: str, sizes: tuple[tuple[int, int], ...]) -> None:
-    """Print the time of the pairs of bootstrap samples, on the device and in the core."""
-    (n, n_rows), samples = ((200, 1_024), 20) if sizes is SMALL else ((1_000, 10_000), 1_000)
-    n_bits = -(-n_rows // 64) * 64
-    data = dataset(n, n_bits)
-    counts = DeviceCounts(data, device=device)
-    weights = np.random.default_rng(1).multinomial(n_rows, np.full(n_bits, 1 / n_bits), size=samples)
-    seconds, _ = timed(counts.bits, lambda: sum(1 for _ in weighted_cells(counts.bits, weights)), 2)
-    print(f"pairs of {samples:,} bootstrap samples, n = {n:,} x {n_rows:,}: {seconds:6.3f} s in all", flush=True)
-
-
 def searches(device: str, sizes: tuple[tuple[int, int], ...]) -> None:
     """Print the times of whole searches by mpl, with scans given blankets."""
     for n in (1_024,) if sizes is SMALL else (10_240, 102_400):
         data = few_parents(n, 2_048, seed=3).data
         found = {}
-        for name in (device, "core") if n <= 10_240 else (device,):
+        for name in (device, "core"):
             start = perf_counter()
             counts = Counts(data) if name == "core" else DeviceCounts(data, device=name)
             found[name] = TwoPhase(candidates=Screening()).learn(MPL(counts))
@@ -133,7 +122,6 @@ def searches(device: str, sizes: tuple[tuple[int, int], ...]) -> None:
 PARTS: dict[str, Callable[[str, tuple[tuple[int, int], ...]], None]] = {
     "screen": screens,
     "rounds": rounds,
-    "grams": grams,
     "mpl": searches,
 }
 

@@ -13,7 +13,7 @@ from mnlearn.cli.options import (
     ClusterOptions,
     InputOptions,
     JudgeOptions,
-    LearnOptions,
+    MethodOptions,
     OutputOptions,
     option,
 )
@@ -108,7 +108,7 @@ def compare_groups_command(
     correction: Annotated[str, option("max|holm|fdr|none", "Correction for the number of pairs.")] = "max",
     seed: Seed = 0,
     plot: Plot = None,
-    learning: LearnOptions,
+    learning: MethodOptions,
     judging: JudgeOptions,
     pairs: CandidateOptions,
     _config: Config = None,

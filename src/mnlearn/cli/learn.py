@@ -117,7 +117,7 @@ def learn_command(
     files.check()
     with workers.client() as client:
         learn = partial(library.learn, data, client=client, **arguments)
-        learned, interrupted = resampling.learn(learn, learning.jobs, client=client, device=learning.device)
+        learned, interrupted = resampling.learn(learn, learning.jobs, client=client)
     save_config(context, save_config_)
     written, failure = files.write(learned, Path(data).name)
     output.show(learned.to_dict, lambda: _show_result(learned, written, all_edges=all_))
@@ -241,9 +241,7 @@ class ResampleOptions(OptionGroup):
         if self.sampling not in (None, "subsamples", "bootstrap", "halves"):
             raise InputError(f"--sampling must be subsamples, bootstrap or halves; got {self.sampling!r}. Drop it.")
 
-    def learn(
-        self, learn: Callable[..., Learned], jobs: int | None, *, client: Any = None, device: str | None = None
-    ) -> tuple[Learned, bool]:
+    def learn(self, learn: Callable[..., Learned], jobs: int | None, *, client: Any = None) -> tuple[Learned, bool]:
         """Learn with a monitor, then resample if --bootstrap was given.
 
         Returns
@@ -255,8 +253,7 @@ class ResampleOptions(OptionGroup):
             learned = learn(monitor=monitor)
         if self.bootstrap is None or monitor.interrupted:
             return learned, monitor.interrupted
-        settings: Any = {"sampling": self.sampling or "subsamples", "seed": self.bootstrap_seed or 0}
-        settings |= {"client": client, "device": device}
+        settings: Any = {"sampling": self.sampling or "subsamples", "seed": self.bootstrap_seed or 0, "client": client}
         with progress_monitor() as monitor:
             try:
                 found = learned.bootstrap(self.bootstrap, n_jobs=jobs, monitor=monitor, **settings)

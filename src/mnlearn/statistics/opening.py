@@ -13,9 +13,6 @@ from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mnlearn.checkpoint import Checkpoint
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, check_methods
@@ -28,7 +25,7 @@ from mnlearn.protocols import (
     NeighborhoodJudge,
     VarSet,
 )
-from mnlearn.statistics.counts import CountedPairs, Counts
+from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.gpu_device import open_device
 from mnlearn.statistics.moments import Moments, TestwiseMoments
 from mnlearn.statistics.screens import PairScan, ScreenRule, StrongestPartners
@@ -56,8 +53,6 @@ class Counting:
         Stores the answers.
     device
         A device that counts pairs of binary variables: "cuda" or the like, or "cpu" for its code on the processor.
-    cells
-        Pairs of binary variables that a device has counted before: for each pair the rows with both states 0.
     """
 
     n_jobs: int | None = None
@@ -65,7 +60,6 @@ class Counting:
     max_memory: int | None = None
     checkpoint: Checkpoint | None = None
     device: str | None = None
-    cells: NDArray[np.uint32] | None = None
 
     def __post_init__(self) -> None:
         job_count(self.n_jobs)  # raises: some methods never use it
@@ -141,8 +135,6 @@ class Counting:
             from mnlearn.statistics.gpu import DeviceCounts
 
             return DeviceCounts(dataset, device=self.device, n_jobs=self.n_jobs, max_memory=self.max_memory)
-        if self.cells is not None:
-            return CountedPairs(dataset, self.cells, n_jobs=self.n_jobs)
         if self.client is None:
             return Counts(dataset, n_jobs=self.n_jobs, max_memory=self.max_memory)
         from mnlearn.statistics.shards import ShardedCounts, row_shards
