@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -199,6 +200,21 @@ def test_listed_answers_are_those_of_the_matrix(seed: int, n: int) -> None:
         order = [one.strongest_first(x, one.partners(x), strength).tolist() for one in (dense, listed)]
         assert order[0] == order[1]
         assert all(dense.between(x, y) == listed.between(x, y) for y in range(n) if y != x)
+
+
+@pytest.mark.parametrize("n", [3, 40])
+def test_totals_are_those_of_exact_sums_rounded_once(n: int) -> None:
+    rng = np.random.default_rng(n)
+    support = -rng.random((n, n)) * 10.0 ** rng.integers(-9, 9, (n, n))
+    support = np.triu(support, 1) + np.triu(support, 1).T
+    u, v = np.triu_indices(n, 1)
+    for totals in (
+        AllMarginals(support > -1, support)._totals(),
+        ListedMarginals(every_pair(n), support[u, v] > -1, support[u, v])._totals(),
+    ):
+        assert totals.tolist() == [fsum(row) for row in support]
+    support[0, 1] = support[1, 0] = -np.inf
+    assert AllMarginals(support > -1, support)._totals()[:2].tolist() == [-np.inf, -np.inf]
 
 
 def test_pairs_that_were_not_listed_have_no_answer() -> None:

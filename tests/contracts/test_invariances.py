@@ -103,7 +103,7 @@ def test_shards(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     def sharded(_self: Counting, data: Dataset) -> ShardedCounts:
         return ShardedCounts(None, row_shards(data, 3))
 
-    monkeypatch.setattr(Counting, "_counts", sharded)
+    monkeypatch.setattr(Counting, "counts", sharded)
     assert learned(tmp_path / "rows.mnpack", method) == expected
 
 

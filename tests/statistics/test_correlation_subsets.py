@@ -144,7 +144,7 @@ def test_from_a_covariance_alone() -> None:
     assert bits(PC().learn(judge)) == bits(PC(ahead=1).learn(judge))
 
 
-def test_an_error_while_rows_are_read_comes_through(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_in_python_comes_through(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     one = rng.standard_normal(50)
     rows = np.column_stack([one + 1e-5 * rng.standard_normal(50) for _ in range(6)])
@@ -152,7 +152,7 @@ def test_an_error_while_rows_are_read_comes_through(monkeypatch: pytest.MonkeyPa
     def broken(*_: Any) -> Any:
         raise RuntimeError("mine")
 
-    monkeypatch.setattr("mnlearn.statistics.residuals.Residuals.correlations", broken)
+    monkeypatch.setattr(Moments, "_unclear", broken)
     for n_jobs in (1, 4):
         with pytest.raises(RuntimeError, match="mine"):
             PC().learn(PartialCorrelation(Moments(dataset_of(rows), n_jobs=n_jobs)))

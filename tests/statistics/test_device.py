@@ -20,9 +20,9 @@ from mnlearn.errors import DeviceError, InputError, MissingDependencyError, Unsu
 from mnlearn.scores import MPL, PIC
 from mnlearn.statistics import Counts, kernels
 from mnlearn.statistics import gpu as device_counts
-from mnlearn.statistics.gpu import DeviceCounts, bands, row_numbers, row_weights, state_0_planes
+from mnlearn.statistics.gpu import DeviceCounts, bands, state_0_planes
 from mnlearn.statistics.gpu_device import DeviceBits, device_errors, open_device
-from mnlearn.statistics.gpu_pairs import PairFilter, improving, pair_cells, weighted_cells
+from mnlearn.statistics.gpu_pairs import PairFilter, improving, pair_cells
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: make test-device")
 torch.set_num_threads(1)  # the tests run in a process for every core
@@ -54,11 +54,10 @@ def on(device: str, data: Dataset, **memory: Any) -> DeviceBits:
     return DeviceBits(planes, n_variables=data.n_variables, n_rows=data.n_rows, device=device, **memory)
 
 
-def products(data: Dataset, weights: NDArray[Any] | None = None) -> NDArray[np.int64]:
+def products(data: Dataset) -> NDArray[np.int64]:
     """Rows with both states 0 of every pair, by the definition."""
     zeros = 1 - np.array(data.columns, dtype=np.int64)
-    weighted = zeros if weights is None else zeros * weights
-    return np.asarray((weighted @ zeros.T)[np.triu_indices(data.n_variables, 1)])
+    return np.asarray((zeros @ zeros.T)[np.triu_indices(data.n_variables, 1)])
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -104,23 +103,6 @@ def test_cells_of_all_pairs(device: str, first: int) -> None:
     bits = on(device, data)
     skipped = first * 200 - first * (first + 1) // 2
     assert pair_cells(bits, range(first, 200)).tolist() == products(data)[skipped:].tolist()
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("n_rows", [1, 70, 1000])
-def test_cells_of_samples(device: str, n_rows: int) -> None:
-    data, rng = binary(137, n_rows), np.random.default_rng(1)
-    weights = np.stack([rng.multinomial(n_rows, np.full(n_rows, 1 / n_rows)), np.full(n_rows, 127)])
-    found = list(weighted_cells(on(device, data), weights))
-    assert [one.tolist() for one in found] == [products(data, one).tolist() for one in weights]
-
-
-def test_weights_that_a_byte_cannot_hold_are_refused() -> None:
-    bits = on("cpu", binary(3, 10))
-    with pytest.raises(InputError, match="at most 127 on a device; got 128"):
-        list(weighted_cells(bits, np.full((1, 10), 128)))
-    with pytest.raises(InputError, match="must have 10 counts"):
-        list(weighted_cells(bits, np.ones((1, 9), dtype=np.int64)))
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -286,32 +268,3 @@ def test_continuous_variables_and_a_client_are_refused() -> None:
         mn.learn(dict(zip("abc", numbers, strict=True)), "pc", device="cpu")
     with pytest.raises(InputError, match="device and client exclude each other"):
         mn.learn({"a": [0, 1] * 9, "b": [0, 1] * 9}, "pc", device="cpu", client=object())
-
-
-@pytest.mark.parametrize("sampling", ["subsamples", "bootstrap", "halves"])
-@pytest.mark.parametrize("ahead", [True, False])
-def test_samples_give_the_same_frequencies(sampling: Any, ahead: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not ahead:
-        monkeypatch.setattr("mnlearn.statistics.gpu._MOST_OF_ONE", 0)
-    learned = mn.learn({f"v{k}": column for k, column in enumerate(codes(12, 200, 3))}, "pc")
-    plain, found = (learned.bootstrap(6, sampling=sampling, n_jobs=1, device=device) for device in (None, "cpu"))
-    assert found.frequencies == plain.frequencies
-
-
-def test_permutations_give_the_same_tests() -> None:
-    rng, columns = np.random.default_rng(5), codes(7, 240, 6)
-    table = {f"v{k}": column for k, column in enumerate(columns)} | {"group": rng.integers(0, 3, 240)}
-    plain, found = (
-        mn.compare_groups(table, "group", "pc", n_permutations=4, n_jobs=1, device=device) for device in (None, "cpu")
-    )
-    assert found.statistics == plain.statistics
-    assert found.pairs == plain.pairs
-
-
-def test_weights_of_rows_are_those_of_the_draw() -> None:
-    from mnlearn.data.rows import resample
-
-    data = binary(5, 50)
-    (weights,) = row_weights([resample(row_numbers(50), 7)], 50)
-    drawn = resample(data, 7)
-    assert [np.repeat(column, weights).tolist() for column in data.columns] == [c.tolist() for c in drawn.columns]

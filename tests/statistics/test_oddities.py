@@ -30,6 +30,14 @@ def test_constants_copies_and_sums_are_named() -> None:
     assert len(said) == 3
 
 
+def test_near_copies_are_named_with_their_originals() -> None:
+    near = A + 1e-7 * np.random.default_rng(4).standard_normal(50)
+    assert oddities(read({"a": A, "b": B, "near": near, "c": 3.0 - 2.0 * B})) == (
+        "'near' is a near-copy of 'a', 'c' is a near-copy of 'b' to within 1e-5 of its size: tests cannot tell them "
+        "apart, so drop one",
+    )
+
+
 def test_fewer_rows_than_variables_are_said() -> None:
     wide = read({f"v{k}": column for k, column in enumerate(np.random.default_rng(2).standard_normal((9, 5)))})
     assert oddities(wide) == (

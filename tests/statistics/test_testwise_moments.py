@@ -106,7 +106,7 @@ def test_symmetry_rows_repeats_and_units() -> None:
 def test_near_copies_are_told_from_the_rows() -> None:
     rng = np.random.default_rng(2)
     a = rng.normal(size=200)
-    columns = np.array([a, a + 1e-9 * rng.normal(size=200), a + 1e-9 * rng.normal(size=200), rng.normal(size=200)])
+    columns = np.array([a, a + 1e-5 * rng.normal(size=200), a + 1e-5 * rng.normal(size=200), rng.normal(size=200)])
     data = with_gaps(continuous(columns), 0.1)
     got = TestwiseMoments(data).partial_correlations(1, [2, 3], {0})
     for k, y in enumerate((2, 3)):

@@ -141,8 +141,15 @@ class AllMarginals(Marginals):
         return np.argwhere(np.triu(~self._decisions, 1))
 
     def _totals(self) -> FloatArray:
-        # Long doubles: sums in another order of the columns differ by less than the doubles they are rounded to.
-        return np.asarray(self._support.sum(axis=1, dtype=np.longdouble).astype(np.float64))
+        # Sums of two doubles each: in another order of the columns they differ by less than what they are rounded to.
+        high, low = np.zeros((2, self.n_variables))
+        with np.errstate(invalid="ignore"):  # infinite supports have no low part
+            for row in self._support:
+                total = high + row
+                of_row = total - high
+                low += (high - (total - of_row)) + (row - of_row)
+                high = total
+        return np.where(np.isfinite(high), high + low, high)
 
     def _weighted_total(self, x: int, weights: NDArray[np.intp]) -> float:
         return fsum((self._support[x] * weights).tolist())
@@ -198,11 +205,7 @@ class ListedMarginals(Marginals):
         return np.stack([x[found], self.listed[found].astype(np.int64)], axis=1)
 
     def _totals(self) -> FloatArray:
-        sums = np.zeros(self.n_variables, dtype=np.longdouble)
-        some = np.flatnonzero(np.diff(self.starts))
-        if len(some):
-            sums[some] = np.add.reduceat(self.log_support.astype(np.longdouble), self.starts[some])
-        return sums.astype(np.float64)
+        return np.array([fsum(self.log_support[self._of(x)].tolist()) for x in range(self.n_variables)])
 
     def _weighted_total(self, x: int, weights: NDArray[np.intp]) -> float:
         of_x = self._of(x)

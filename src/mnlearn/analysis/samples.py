@@ -17,7 +17,7 @@ from __future__ import annotations
 import logging
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -39,7 +39,6 @@ from mnlearn.results.edges import pair_support
 if TYPE_CHECKING:
     from mnlearn.results.explain import Recipe
     from mnlearn.results.learned import Learned
-    from mnlearn.statistics.gpu import CountedSample, DeviceSamples
 
 
 Sampling: TypeAlias = Literal["subsamples", "bootstrap", "halves"]
@@ -118,7 +117,6 @@ def resampled(
     seed: int,
     n_jobs: int | None = None,
     client: Any = None,
-    device: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
     monitor: Monitor = SILENT,
@@ -136,14 +134,7 @@ def resampled(
     counts: Counter[Edge] = Counter()
     done, n = 0, len(learned.names)
     # A search spends its time in Python, so processes scale where threads would not.
-    learn_all: Any = partial(run, task, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor)
-    if device is not None:
-        if client is not None:
-            raise InputError("device and client exclude each other; got both. Leave one of them out.")
-        from mnlearn.statistics.gpu import DeviceSamples
-
-        samples = DeviceSamples(data, device)
-        learn_all = partial(_on_device, task, samples, n_jobs=n_jobs, monitor=monitor)
+    learn_all = partial(run, task, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor)
     with open_checkpoint(checkpoint, resume, data.fingerprint(), recipe.fingerprint(), sampling, seed) as journal:
         found = learn_all(seeds) if journal is None else journal.items(learn_all, seeds, partial(_graphs, n))
         for graphs in found:
@@ -172,36 +163,16 @@ class _OneDraw:
     sampling: Sampling
 
     def __call__(self, seed: np.random.SeedSequence) -> list[tuple[Edge, ...]]:
-        return [self.recipe.learn(part, n_jobs=1).graph.edges for part in self.parts(self.data, seed)]
+        return [self.recipe.learn(part, n_jobs=1).graph.edges for part in self._parts(seed)]
 
-    def counted(self, sample: CountedSample[np.random.SeedSequence]) -> list[tuple[Edge, ...]]:
-        """Learn from rows whose pairs a device has counted, or counts."""
-        jobs = 1 if sample.device is None else None
-        parts = zip(self.parts(self.data, sample.item), sample.cells, strict=True)
-        found = [self.recipe.learn(part, n_jobs=jobs, cells=cells, device=sample.device) for part, cells in parts]
-        return [learned.graph.edges for learned in found]
-
-    def parts(self, data: Dataset, seed: np.random.SeedSequence) -> tuple[Dataset, ...]:
-        """Draw rows of the data, or of another data set with as many rows."""
-        n_rows, rng = data.n_rows, np.random.default_rng(seed)
+    def _parts(self, seed: np.random.SeedSequence) -> tuple[Dataset, ...]:
+        data, n_rows, rng = self.data, self.data.n_rows, np.random.default_rng(seed)
         if self.sampling == "bootstrap":
             return (resample(data, rng),)
         if self.sampling == "subsamples":
             return (data.sample(max(2, round(SHARE * n_rows)), rng),)
         first, rest = split(data, n_rows // 2, rng)
         return (first, rest) if n_rows % 2 == 0 else (first, rest.sample(n_rows // 2, rng))
-
-
-def _on_device(
-    task: _OneDraw,
-    samples: DeviceSamples,
-    seeds: Sequence[np.random.SeedSequence],
-    *,
-    n_jobs: int | None,
-    monitor: Monitor,
-) -> Iterator[list[tuple[Edge, ...]]]:
-    """Yield the graphs of each draw, whose pairs a device counts."""
-    return samples.learned(task.counted, seeds, task.parts, n_jobs=n_jobs, monitor=monitor)
 
 
 def stable(learned: Learned, threshold: float) -> Learned:

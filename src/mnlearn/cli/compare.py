@@ -12,7 +12,7 @@ from mnlearn.cli.options import (
     ClusterOptions,
     InputOptions,
     JudgeOptions,
-    LearnOptions,
+    MethodOptions,
     OutputOptions,
     option,
 )
@@ -107,7 +107,7 @@ def compare_groups_command(
     correction: Annotated[str, option("max|holm|fdr|none", "Correction for the number of pairs.")] = "max",
     seed: Seed = 0,
     plot: Plot = None,
-    learning: LearnOptions,
+    learning: MethodOptions,
     judging: JudgeOptions,
     pairs: CandidateOptions,
     output: OutputOptions,

@@ -110,7 +110,7 @@ def learn_command(
     files.check()
     with workers.client() as client:
         learn = partial(library.learn, data, client=client, **arguments)
-        learned, interrupted = resampling.learn(learn, learning.jobs, client=client, device=learning.device)
+        learned, interrupted = resampling.learn(learn, learning.jobs, client=client)
     written, failure = files.write(learned, Path(data).name)
     output.show(learned.to_dict, lambda: _show_result(learned, written, all_edges=all_))
     if failure is not None:  # the network is printed even if a file cannot be written
@@ -225,9 +225,7 @@ class ResampleOptions(OptionGroup):
         if self.sampling not in (None, "subsamples", "bootstrap", "halves"):
             raise InputError(f"--sampling must be subsamples, bootstrap or halves; got {self.sampling!r}. Drop it.")
 
-    def learn(
-        self, learn: Callable[..., Learned], jobs: int | None, *, client: Any = None, device: str | None = None
-    ) -> tuple[Learned, bool]:
+    def learn(self, learn: Callable[..., Learned], jobs: int | None, *, client: Any = None) -> tuple[Learned, bool]:
         """Learn with a monitor, then resample if --bootstrap was given.
 
         Returns
@@ -240,7 +238,7 @@ class ResampleOptions(OptionGroup):
         if self.bootstrap is None or monitor.interrupted:
             return learned, monitor.interrupted
         settings: Any = {"sampling": self.sampling or "subsamples", "seed": self.bootstrap_seed or 0}
-        settings |= {"client": client, "device": device, "checkpoint": self.checkpoint, "resume": self.resume}
+        settings |= {"client": client, "checkpoint": self.checkpoint, "resume": self.resume}
         with progress_monitor() as monitor:
             try:
                 found = learned.bootstrap(self.bootstrap, n_jobs=jobs, monitor=monitor, **settings)

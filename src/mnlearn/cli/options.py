@@ -355,7 +355,7 @@ class InputOptions(ReadingOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnOptions(InputOptions):
+class MethodOptions(InputOptions):
     """Columns to learn from, and the method."""
 
     method: Method = None
@@ -363,14 +363,24 @@ class LearnOptions(InputOptions):
     column: Columns = None
     transform: Transform = None
     jobs: Jobs = None
-    device: Device = None
 
     def learn_arguments(self, **others: Any) -> dict[str, Any]:
         """Return the keyword arguments of `mnlearn.learn`."""
         from mnlearn.learning import learn
 
-        own = {"method": self.method, "columns": self.column, "n_jobs": self.jobs, "device": self.device}
+        own = {"method": self.method, "columns": self.column, "n_jobs": self.jobs}
         return self.arguments(learn, self.set_, **own, **others) | transform_argument(self.transform)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnOptions(MethodOptions):
+    """Columns to learn from, the method, and what counts."""
+
+    device: Device = None
+
+    def learn_arguments(self, **others: Any) -> dict[str, Any]:
+        """Return the keyword arguments of `mnlearn.learn`."""
+        return super().learn_arguments(device=self.device, **others)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -295,7 +295,7 @@ class SourceOptions(LearnOptions):
         def learn(*, monitor: Monitor) -> Learned:
             return saved if saved is not None else learning.learn(source, monitor=monitor, **arguments)
 
-        return resampling.learn(learn, self.jobs, device=self.device)
+        return resampling.learn(learn, self.jobs)
 
     def _saved(self, source: str) -> Learned | None:
         """Return the result that a file holds, with its data if they are named; None for a data file."""

@@ -61,7 +61,7 @@ class PartialCorrelation(MomentsTest):
     rounding, as a copy does, the test cannot tell: statistic and log p are NaN, and the decision is independent,
     because nothing is left that could depend. |r| is at most 1 - 1e-16: the statistic of a copy is 18.7 times the root
     of the degrees of freedom, not infinite. Redundant members of z count in |z|. A scan is one factor of the block of z
-    and one triangular solve for all ys; only near-copies are computed from the rows (see `Moments`).
+    and one triangular solve for all ys.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial, wraps
 from hashlib import blake2b
 from inspect import Parameter, getsource, signature
-from math import inf, isnan, log
+from math import inf, isnan
 from numbers import Real
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -25,6 +25,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, MnlearnError, UnsuitableError
 from mnlearn.independence.base import log_chi2_sf, log_level
 from mnlearn.learning.inputs import check_dataset
+from mnlearn.numbers import log
 from mnlearn.protocols import (
     BaseTest,
     Evidence,

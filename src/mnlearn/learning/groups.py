@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from time import process_time
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 
@@ -54,9 +54,6 @@ from mnlearn.regression.weights import EdgeWeights
 from mnlearn.results.edges import kind_of_frame
 from mnlearn.results.learned import Learned
 
-if TYPE_CHECKING:
-    from mnlearn.statistics.gpu import CountedSample
-
 _MOST_GROUPS = 10  # a permutation learns as many networks as the square of the number of groups
 _LONG = 10.0  # seconds of CPU time that are worth a note
 _log = logging.getLogger("mnlearn.learning")
@@ -74,7 +71,6 @@ def compare_groups(
     seed: int = 0,
     n_jobs: int | None = None,
     client: Any = None,
-    device: str | None = None,
     monitor: Monitor = SILENT,
     **options: Any,
 ) -> GroupComparison:
@@ -104,8 +100,6 @@ def compare_groups(
         Number of processes: None or −1 for all cores, else that many. Any number gives the same result.
     client
         A `distributed.Client`, whose workers are used instead.
-    device
-        A device that counts the pairs of binary variables in many permutations at once, as for `mnlearn.learn`.
     monitor
         Receives the progress, and can cancel: the p-values are then those of the permutations so far.
     **options
@@ -150,19 +144,14 @@ def compare_groups(
     spec = resolve({**options, "method": method})
     rows = _divided(_read(spec, data, by, covariates), by, groups, covariates, _labels(spec))
     spec = spec.decided(rows.pool)
-    if device is not None and client is not None:
-        raise InputError("device and client exclude each other; got both. Leave one of them out.")
-    networks, seconds = _networks(spec, rows, n_jobs, device)
+    networks, seconds = _networks(spec, rows, n_jobs)
     compared = _comparisons(len(networks))
     n_networks = wanted * sum(map(len, compared))
     if n_networks * seconds >= _LONG:
         _log.info("%d networks to learn, about %.0f s of CPU time", n_networks, n_networks * seconds)
     permutation = _Permutation(cast(LearnSpec, networks[0].recipe), rows, compared)
     seeds = np.random.SeedSequence(seed).spawn(wanted)
-    if device is None:
-        permuted = list(run(permutation, seeds, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor))
-    else:
-        permuted = list(permutation.on_device(device, seeds, n_jobs=n_jobs, monitor=monitor))
+    permuted = list(run(permutation, seeds, n_jobs=n_jobs, client=client, backend="processes", monitor=monitor))
     if not permuted:
         raise MnlearnError("the test was cancelled before the first permutation ended. Let it run longer.")
     weights = cast(EdgeWeights, networks[0].weights)
@@ -322,14 +311,12 @@ def _label(wanted: object, labels: Sequence[object], by: str) -> object:
 # Learning.
 
 
-def _networks(
-    spec: LearnSpec, rows: _GroupedRows, n_jobs: int | None, device: str | None
-) -> tuple[list[Learned], float]:
+def _networks(spec: LearnSpec, rows: _GroupedRows, n_jobs: int | None) -> tuple[list[Learned], float]:
     """Learn the network of each group by the same method with the same settings; also return the CPU time of one."""
     began = process_time()
     first, *parts = rows.parts()
-    one = spec.learn(first, n_jobs=n_jobs, device=device)
-    others = [cast(LearnSpec, one.recipe).learn(part, n_jobs=n_jobs, device=device) for part in parts]
+    one = spec.learn(first, n_jobs=n_jobs)
+    others = [cast(LearnSpec, one.recipe).learn(part, n_jobs=n_jobs) for part in parts]
     return [one, *(replace(other, choice=one.choice) for other in others)], (process_time() - began) / len(rows.labels)
 
 
@@ -356,36 +343,16 @@ class _Permutation:
     compared: Sequence[tuple[int, ...]]
 
     def __call__(self, seed: np.random.SeedSequence) -> list[list[WeightedEdges]]:
-        parts = self.parts(self.rows.pool, seed)
-        return self._by_comparison([_weighted(self.spec.learn(part, n_jobs=1)) for part in parts])
+        each = iter([_weighted(self.spec.learn(part, n_jobs=1)) for part in self._parts(seed)])
+        return [[next(each) for _ in some] for some in self.compared]
 
-    def counted(self, sample: CountedSample[np.random.SeedSequence]) -> list[list[WeightedEdges]]:
-        """Learn from rows whose pairs a device has counted, or counts."""
-        jobs = 1 if sample.device is None else None
-        parts = zip(self.parts(self.rows.pool, sample.item), sample.cells, strict=True)
-        found = [self.spec.learn(part, n_jobs=jobs, cells=cells, device=sample.device) for part, cells in parts]
-        return self._by_comparison([_weighted(learned) for learned in found])
-
-    def on_device(
-        self, device: str, seeds: Sequence[np.random.SeedSequence], *, n_jobs: int | None, monitor: Monitor
-    ) -> Iterator[list[list[WeightedEdges]]]:
-        """Yield what each assignment gives; a device counts the pairs."""
-        from mnlearn.statistics.gpu import DeviceSamples
-
-        samples = DeviceSamples(self.rows.pool, device)
-        return samples.learned(self.counted, seeds, self.parts, n_jobs=n_jobs, monitor=monitor)
-
-    def parts(self, pool: Dataset, seed: np.random.SeedSequence) -> list[Dataset]:
-        """Assign the rows of the pool, or of another data set with as many rows, to the groups of each comparison."""
+    def _parts(self, seed: np.random.SeedSequence) -> list[Dataset]:
+        """Assign the rows to the groups of each comparison."""
         generator, found = np.random.default_rng(seed), list[Dataset]()
         for some in self.compared:
-            rows = replace(self.rows, pool=pool).of(some)
+            rows = self.rows.of(some)
             found += regroup(rows.pool, rows.groups, rows.strata, generator)
         return found
-
-    def _by_comparison(self, networks: Sequence[WeightedEdges]) -> list[list[WeightedEdges]]:
-        each = iter(networks)
-        return [[next(each) for _ in some] for some in self.compared]
 
 
 # Tables of the tests, by name.

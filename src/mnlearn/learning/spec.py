@@ -12,9 +12,6 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mnlearn.algorithms.sep import SeparatorEvidence
 from mnlearn.algorithms.sep.phase import price
 from mnlearn.data.dataset import Dataset
@@ -150,14 +147,10 @@ class LearnSpec:
         n_jobs: int | None = None,
         monitor: Monitor = SILENT,
         counting: Counting | None = None,
-        cells: NDArray[np.uint32] | None = None,
-        device: str | None = None,
     ) -> Learned:
-        """Learn from a data set; `counting`, if given, replaces `n_jobs`, `cells` and `device`."""
+        """Learn from a data set; `counting`, if given, replaces `n_jobs`."""
         spec = self.decided(dataset)
-        return spec.learn_prepared(
-            dataset, spec.prepared(dataset), counting or Counting(n_jobs, cells=cells, device=device), monitor
-        )
+        return spec.learn_prepared(dataset, spec.prepared(dataset), counting or Counting(n_jobs), monitor)
 
     def learn_prepared(self, dataset: Dataset, prepared: Dataset, counting: Counting, monitor: Monitor) -> Learned:
         """Learn from a data set of which `prepared` is the result of `prepared`, once `transform` is decided."""

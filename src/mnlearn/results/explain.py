@@ -12,9 +12,6 @@ from mnlearn.protocols import SILENT, Monitor
 from mnlearn.results.edges import SUPPORT_TITLES, printable
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from mnlearn.data.dataset import Dataset
     from mnlearn.graphs.graph import Edge
     from mnlearn.results.learned import Learned
@@ -243,16 +240,8 @@ class Recipe(Protocol):
         """Read data with the options of the first run."""
         ...
 
-    def learn(
-        self,
-        dataset: Dataset,
-        *,
-        n_jobs: int | None = None,
-        monitor: Monitor = SILENT,
-        cells: NDArray[np.uint32] | None = None,
-        device: str | None = None,
-    ) -> Learned:
-        """Learn the network of other rows; `cells` and `device` as for `CountedPairs` and `DeviceCounts`."""
+    def learn(self, dataset: Dataset, *, n_jobs: int | None = None, monitor: Monitor = SILENT) -> Learned:
+        """Learn the network of other rows."""
         ...
 
     def explain(self, learned: Learned, edge: Edge, dataset: Dataset) -> Why:

@@ -333,7 +333,6 @@ class Learned(Analysis, Predictable, Pictures):
         seed: int = 0,
         n_jobs: int | None = None,
         client: Any = None,
-        device: str | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         resume: bool = False,
         monitor: Monitor = SILENT,
@@ -354,8 +353,6 @@ class Learned(Analysis, Predictable, Pictures):
             Number of processes: None or −1 for all cores, else that many. Any number gives the same result.
         client
             A `distributed.Client`, to use its workers instead.
-        device
-            A device that counts the pairs of binary variables in many samples at once, as for `mnlearn.learn`.
         checkpoint
             A folder that keeps every sample that is done.
         resume
@@ -377,7 +374,7 @@ class Learned(Analysis, Predictable, Pictures):
 
         draw = {"sampling": sampling, "seed": seed, "n_jobs": n_jobs, "client": client, "monitor": monitor}
         stored = {"checkpoint": checkpoint, "resume": resume}
-        return resampled(self, n_samples, **cast(Any, draw), **cast(Any, stored), device=device)
+        return resampled(self, n_samples, **cast(Any, draw), **cast(Any, stored))
 
     def stable(self, threshold: float = 0.5) -> Learned:
         """Return the network of the pairs that are an edge in at least this share of the samples.

@@ -404,33 +404,6 @@ class Counts(BlanketScans):
         return EvidenceScans(self._store, three_way=three_way, n_threads=self._threads)
 
 
-class CountedPairs(Counts):
-    """`Counts` of binary variables whose pairs were counted before, as by a device.
-
-    Parameters
-    ----------
-    dataset
-        Binary variables without gaps and repeats.
-    cells
-        The rows with both states 0 of every pair x < y, in lexicographic order.
-    n_jobs
-        Number of threads, as for `Counts`.
-    """
-
-    def __init__(self, dataset: Dataset, cells: NDArray[np.uint32], *, n_jobs: int | None = None) -> None:
-        super().__init__(dataset, n_jobs=n_jobs)
-        self._cells = cells
-
-    def reduce_pairs(self, kernel: Kernel, xs: range) -> FloatArray:
-        """Score every pair x < y with x in a range from its counts."""
-        if min(self.cards, default=2) < 2:  # a constant has no plane in the core
-            return super().reduce_pairs(kernel, xs)
-        n, stop = self.n_variables, min(xs.stop, self.n_variables)
-        first, last = (x * (2 * n - x - 1) // 2 for x in (xs.start, max(xs.start, stop)))
-        settings = (kernel.name, kernel.settings, xs.start, stop, self._threads)
-        return _core.reduce_pairs(self._store, *settings, self._cells[first:last])
-
-
 def check_evidence(names: Sequence[str], gaps: Sequence[bool]) -> None:
     """Raise UnsuitableError if a variable has gaps: models of several variables share their rows."""
     if any(gaps):

@@ -20,7 +20,7 @@ from mnlearn.errors import DeviceError, InputError, MissingDependencyError
 
 TILE = 128  # variables; blocks are multiples of it
 _ROWS = 128  # the number of stored rows is a multiple of it
-_EXACT = 1 << 24  # the largest count that single precision holds
+_ROWS_AT_ONCE = 1 << 17  # of products: single precision holds their sums exactly, up to 2^24
 _SHARE_OF_MEMORY = 0.6  # of what is free on the device
 _CPU_BYTES = 1 << 30
 _LEAST_BYTES = 1 << 20
@@ -206,13 +206,9 @@ class DeviceBits:
         return self.unpacked(slice(None), rare=False) if self._all_fit else None
 
     def products(self, left: Any, right: Any) -> Any:
-        """Return the sum over rows of the products of each two variables of two blocks, exactly.
-
-        Without Triton: in single precision, in parts whose sums it holds exactly.
-        """
-        torch, total = self.torch, 0
-        step = _EXACT // 128  # a value is at most 127
-        for k in range(0, self.n_stored, step):
-            part = left[:, k : k + step].float() @ right[:, k : k + step].float().T
-            total = total + part.to(torch.int32)
+        """Return the sum over rows of the products of each two variables of two blocks, exactly."""
+        total = 0
+        for k in range(0, self.n_stored, _ROWS_AT_ONCE):
+            rows = slice(k, k + _ROWS_AT_ONCE)
+            total = total + (left[:, rows].float() @ right[:, rows].float().T).to(self.torch.int32)
         return total

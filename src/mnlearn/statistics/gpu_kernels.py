@@ -6,14 +6,11 @@ that goes in the output is decided by an atomic counter, so the order differs fr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import torch
 import triton
 import triton.language as tl
-from numpy.typing import NDArray
 
 _TILE = tl.constexpr(128)
 _DEPTH = tl.constexpr(128)  # rows of the data in one step
@@ -103,42 +100,6 @@ def screen(
     )
     found = int(counter)
     return None if found > most or found < 0 else out[:, :found]
-
-
-@triton.jit
-def _gram(bits, weights, out, n_variables, n_pairs, tiles, depth):
-    """Write the weighted number of rows in which two variables are both 1, for every pair x < y of one sample."""
-    tile_x, tile_y = _place(tl.program_id(0).to(tl.int64), tiles, tiles)
-    if tile_y >= tile_x:
-        in_tile = tl.arange(0, _TILE)
-        step = tl.arange(0, _DEPTH)
-        xs = tile_x * _TILE + in_tile
-        ys = tile_y * _TILE + in_tile
-        a = bits + xs[:, None].to(tl.int64) * depth + step[None, :]
-        b = bits + ys[None, :].to(tl.int64) * depth + step[:, None]
-        w = weights + tl.program_id(1).to(tl.int64) * depth + step
-        counts = tl.zeros((_TILE, _TILE), dtype=tl.int32)
-        for _ in range(0, depth, _DEPTH):
-            counts = tl.dot(tl.load(a) * tl.load(w)[None, :], tl.load(b), counts, out_dtype=tl.int32)
-            a += _DEPTH
-            b += _DEPTH
-            w += _DEPTH
-        row = xs[:, None].to(tl.int64)
-        pair = row * (2 * n_variables - row - 1) // 2 + ys[None, :] - row - 1
-        inside = (xs[:, None] < ys[None, :]) & (ys[None, :] < n_variables)
-        place = out + tl.program_id(1).to(tl.int64) * n_pairs + pair
-        tl.store(place, counts.to(out.dtype.element_ty), mask=inside)
-
-
-def grams(bits: Any, weights: Any, n_variables: int, n_pairs: int, largest: int) -> Iterator[NDArray[np.uint32]]:
-    """Yield the weighted counts of all pairs for each sample, of at most `largest` rows."""
-    narrow = largest < 1 << 16
-    out = torch.empty((len(weights), n_pairs), dtype=torch.int16 if narrow else torch.int32, device=bits.device)
-    tiles = len(bits) // _TILE.value
-    grid = (tiles * tiles, len(weights))
-    _gram[grid](bits, weights, out, n_variables, n_pairs, tiles, bits.shape[1], num_warps=8, num_stages=3)
-    counted = out.cpu().numpy()
-    return (one.view(np.uint16 if narrow else np.uint32).astype(np.uint32) for one in counted)
 
 
 @triton.jit

@@ -1,4 +1,4 @@
-"""All pairs of binary variables on a device: those that pass a filter, all counts, and counts of resampled rows.
+"""All pairs of binary variables on a device: those that pass a filter, and all counts.
 
 Growing rounds of many blankets on a device: the variables that may improve the blanket of each x.
 """
@@ -15,8 +15,6 @@ from mnlearn._lazy import cached
 from mnlearn.errors import InputError
 from mnlearn.numbers import log_gamma
 from mnlearn.statistics.gpu_device import TILE, DeviceBits, device_errors, triton_kernels
-
-MOST_REPEATS = 127  # of a row in a sample: a byte holds it
 
 
 class Survivors(NamedTuple):
@@ -149,43 +147,6 @@ def pair_cells(bits: DeviceBits, variables: range) -> NDArray[np.uint32]:
             counts = bits.torch.cat(rows, dim=1).cpu().numpy()
             found += [counts[x - x0, x + 1 - y0 : n - y0].astype(np.uint32) for x in range(x0, x1)]
     return np.concatenate(found)
-
-
-def weighted_cells(bits: DeviceBits, weights: NDArray[np.integer[Any]]) -> Iterator[NDArray[np.uint32]]:
-    """Yield the rows with both states 0 of every pair x < y, counted as often as a sample has them, for each sample.
-
-    Parameters
-    ----------
-    bits
-        The variables.
-    weights
-        A row for each sample: how often it has each row of the data, at most MOST_REPEATS times.
-    """
-    if weights.ndim != 2 or weights.shape[1] != bits.n_rows or weights.min(initial=0) < 0:
-        raise InputError(f"weights must have {bits.n_rows} counts for each sample; got an array of {weights.shape}.")
-    if weights.max(initial=0) > MOST_REPEATS:
-        raise InputError(f"weights must be at most {MOST_REPEATS} on a device; got {weights.max()}. Leave device out.")
-    n_pairs = bits.n_variables * (bits.n_variables - 1) // 2
-    together = max(1, min(len(weights), bits.max_bytes // 4 // max(1, 4 * n_pairs)))
-    for k in range(0, len(weights), together):
-        part = weights[k : k + together]
-        padded = np.zeros((len(part), bits.n_stored), dtype=np.int8)
-        padded[:, : bits.n_rows] = part
-        with device_errors(bits.device):
-            found = _weighted(bits, bits.put(padded), n_pairs, int(part.sum(axis=1).max(initial=0)))
-        yield from found
-
-
-def _weighted(bits: DeviceBits, weights: Any, n_pairs: int, largest: int) -> Iterator[NDArray[np.uint32]]:
-    """Return the counts of some samples of at most `largest` rows."""
-    torch, kernels, n = bits.torch, triton_kernels(bits.device), bits.n_variables
-    states = bits.unpacked(slice(None), rare=False)
-    if kernels is not None:
-        counted: Iterator[NDArray[np.uint32]] = kernels.grams(states, weights, n, n_pairs, largest)
-        return counted
-    x, y = torch.triu_indices(n, n, 1, device=bits.device)
-    rows = (bits.products(states * one, states)[x, y] for one in weights)
-    return iter([row.cpu().numpy().astype(np.uint32) for row in rows])
 
 
 MOST_MEMBERS = 6  # of a blanket: 128 configurations with x, which are one tile

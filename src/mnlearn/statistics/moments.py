@@ -1,8 +1,7 @@
 """Covariance, partial correlations and Gaussian entropies of continuous variables.
 
 The covariance is computed once. Every question about (x, many y | z) is then one factor of the block of z and one
-triangular solve for all the y together: no row of the data is read again, unless a variable is so nearly explained by
-others that a covariance does not have the digits.
+triangular solve for all the y together: no row of the data is read again.
 
 Partial correlations of continuous variables with gaps: each question from the rows in which it is observed.
 
@@ -14,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence, Sized
 from functools import partial
+from math import sqrt
 from operator import index
 
 import numpy as np
@@ -37,7 +37,6 @@ from mnlearn.numbers import log
 from mnlearn.parallel import job_count
 from mnlearn.protocols import SILENT, Monitor
 from mnlearn.protocols.statistics import BoolArray, FloatArray, Indices, IntArray
-from mnlearn.statistics.residuals import REDUNDANT, Residuals
 from mnlearn.statistics.scaling import (
     correlation_of_covariance,
     correlation_of_rows,
@@ -63,6 +62,7 @@ LARGEST = 1.0 - 2.0**-53
 _ROUNDING = (
     100.0 * 2.0**-52
 )  # residual share per member of z, over the smallest share of a member: less may be rounding
+_FEW_ROWS = 400  # of more, the standard error of a correlation is smaller, and so must be what rounding adds
 _CLEAR = 1e-6  # residual share that every variable needs for an inverse to be right to ten digits
 _residual_shares = partial(_core.residual_shares, explained=EXPLAINED)
 _exchanged_shares = partial(_core.exchanged_shares, explained=EXPLAINED)
@@ -93,12 +93,11 @@ class Moments:
     a large common offset costs no more digits than storing it did: 1e12 + noise of size 1 leaves the noise its first
     four decimals.
 
-    Partial correlations of variables that others nearly explain are computed from the rows, in long doubles: those of a
-    column within 1e-12 of a copy are still right to three digits. What is left then is rounding of the stored values,
-    and the answer is NaN, as for exact copies: it cannot be told. A covariance alone tells down to 1e-6 of a copy.
+    A covariance tells variables from near-copies down to about 1e-6 of their size. What is left of a closer one is
+    rounding, and the answer is NaN, as for exact copies: it cannot be told.
 
-    A member of z that the other members explain is dropped from z (for entropies, if its residual is below `EXPLAINED`
-    of its variance); so is a constant one. Where either of two members could be dropped, the variable with the larger
+    A member of z whose residual given the others is below `EXPLAINED` of its variance is dropped from z; so is a
+    constant one. Where either of two members could be dropped, the variable with the larger
     residual stays, ties by index. For exact copies and sums the results do not depend on the choice.
 
     Examples
@@ -130,7 +129,7 @@ class Moments:
         )
         correlation, scale = correlation_of_rows(dataset)
         self._set(dataset.names, dataset.n_rows, correlation, scale, n_jobs)
-        self._residuals: Residuals | None = Residuals(dataset)
+        self._dataset: Dataset | None = dataset
 
     @classmethod
     def from_covariance(cls, covariance: ArrayLike, n_rows: int, names: Sequence[str] | None = None) -> Moments:
@@ -172,8 +171,7 @@ class Moments:
         self._correlation, self._scale = np.ascontiguousarray(correlation), scale
         self._varies: FloatArray = (scale > 0.0).astype(np.float64)
         self._last: _Factor | None = None
-        self._residuals = None
-        self._originals: IntArray | None = None  # set by the first question that needs rows
+        self._dataset = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -239,8 +237,8 @@ class Moments:
 
         Notes
         -----
-        Cost: |z|³/3 for the factor, then |z|² per y. A y whose residual share is below 1e-6 costs 10 |z| N instead; all
-        do if x or a member of z is such a variable. Copies are found once, and cost no more than other variables.
+        Cost: |z|³/3 for the factor, then |z|² per y. A y whose residual share is below 1e-6 is solved once more, with
+        an estimate of its rounding; all are if x or a member of z is such a variable.
         """
         r, ys, z = self._ask(_core.partial_correlations, x, ys, z)
         unclear = np.isnan(r)
@@ -264,8 +262,8 @@ class Moments:
         from mnlearn.statistics.screens import CorrelationScreen, RowScreen
 
         rule = ScreenRule(k=k, threshold=threshold, statistic=statistic)
-        residuals = self._residuals
-        return run(RowScreen(self, rule) if residuals is None else CorrelationScreen(residuals.dataset, rule), monitor)
+        rows = self._dataset
+        return run(RowScreen(self, rule) if rows is None else CorrelationScreen(rows, rule), monitor)
 
     def measured(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, IntArray]:
         """Return the partial correlations of x with each y given z, and the number of rows behind each."""
@@ -295,39 +293,12 @@ class Moments:
         return SubsetScans(tests, n_threads=self.n_threads)
 
     def _unclear(self, x: int, ys: Indices, z: Collection[int]) -> FloatArray:
-        """Return partial correlations for which the correlation matrix does not have the digits."""
+        """Return partial correlations of which the correlation matrix has few digits; NaN where rounding is left."""
         others, given = np.asarray(ys, dtype=np.int64), tuple(sorted(set(z)))
-        if self._residuals is None:
-            least = _ROUNDING * (len(given) + 1)
-            r, left_x, left_y = self._partial(x, others, given, least)
-            r[np.minimum(left_y, left_x) * self._smallest_share(given) <= least] = np.nan
-            return r
-        if self._originals is None:
-            self._originals = self._find_originals(self._residuals)
-        apart = tuple(sorted({int(self._originals[v]) for v in given}))
-        found = np.full(others.size, np.nan)
-        told = ~np.isin(self._originals[others], apart) & (self._originals[x] not in apart)
-        if told.any():
-            found[told] = self._without_copies(self._residuals, x, others[told], apart)
-        return found
-
-    def _without_copies(self, residuals: Residuals, x: int, ys: IntArray, z: tuple[int, ...]) -> FloatArray:
-        """Return partial correlations given a set without copies: from the rows where the matrix lacks the digits."""
-        r = _core.partial_correlations(self._correlation, x, ys, z)
-        unclear = np.isnan(r)
-        if unclear.any():
-            r[unclear] = np.clip(residuals.correlations(x, ys[unclear], z), -LARGEST, LARGEST)
+        least = _ROUNDING * (len(given) + 1) * max(1.0, sqrt(self._n_rows / _FEW_ROWS))
+        r, left_x, left_y = self._partial(x, others, given, least)
+        r[np.minimum(left_y, left_x) * self._smallest_share(given) <= least] = np.nan
         return r
-
-    def _find_originals(self, residuals: Residuals) -> IntArray:
-        """Return for each variable the first one of which it is a copy, but for rounding; mostly itself."""
-        originals = np.arange(self.n_variables)
-        for v in range(1, self.n_variables):
-            r = np.where(originals[:v] == np.arange(v), np.abs(self._correlation[v, :v]), 0.0)
-            closest = int(r.argmax())
-            if (1.0 - r[closest]) * 2.0 <= _CLEAR and residuals.is_copy(closest, v):
-                originals[v] = closest
-        return originals
 
     def member_correlations(self, x: int, z: Collection[int]) -> FloatArray:
         """Return the partial correlation of x with every member of z, in ascending order, given the other members.
@@ -477,16 +448,8 @@ class Moments:
         return others.astype(np.int64, copy=False), given
 
     def _smallest_share(self, z: tuple[int, ...]) -> float:
-        """Return the smallest residual share of a member of z given others; 0 if one may have been dropped in error."""
-        _, basis, factor = self._factor(z)
-        dropped = np.array([v for v in z if v not in basis and self._varies[v]], dtype=np.int64)
-        shares = np.square(np.diag(factor))
-        if dropped.size:
-            block = self._correlation[basis[:, None], dropped]
-            left = 1.0 - np.square(solve_lower(factor, block)).sum(axis=0)
-            if self._residuals is not None or (left > REDUNDANT * _ROUNDING * (len(z) + 1)).any():
-                return 0.0
-        return float(shares.min(initial=1.0))
+        """Return the smallest residual share of a member of z given others, without redundant ones."""
+        return float(np.square(np.diag(self._factor(z)[2])).min(initial=1.0))
 
     def _partial(
         self, x: int, ys: IntArray, z: tuple[int, ...], least: float = EXPLAINED

@@ -13,9 +13,6 @@ from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mnlearn.data.dataset import Dataset
 from mnlearn.errors import InputError, UnsuitableError, check_methods
 from mnlearn.parallel import Quietly, job_count, limited, run
@@ -27,7 +24,7 @@ from mnlearn.protocols import (
     NeighborhoodJudge,
     VarSet,
 )
-from mnlearn.statistics.counts import CountedPairs, Counts
+from mnlearn.statistics.counts import Counts
 from mnlearn.statistics.gpu_device import open_device
 from mnlearn.statistics.moments import Moments, TestwiseMoments
 from mnlearn.statistics.screens import PairScan, ScreenRule
@@ -52,15 +49,12 @@ class Counting:
         Bytes beyond the data, as for `Counts`.
     device
         A device that counts pairs of binary variables: "cuda" or the like, or "cpu" for its code on the processor.
-    cells
-        Pairs of binary variables that a device has counted before: for each pair the rows with both states 0.
     """
 
     n_jobs: int | None = None
     client: Any = None
     max_memory: int | None = None
     device: str | None = None
-    cells: NDArray[np.uint32] | None = None
 
     def __post_init__(self) -> None:
         job_count(self.n_jobs)  # raises: some methods never use it
@@ -110,8 +104,6 @@ class Counting:
             from mnlearn.statistics.gpu import DeviceCounts
 
             return DeviceCounts(dataset, device=self.device, n_jobs=self.n_jobs, max_memory=self.max_memory)
-        if self.cells is not None:
-            return CountedPairs(dataset, self.cells, n_jobs=self.n_jobs)
         if self.client is None:
             return Counts(dataset, n_jobs=self.n_jobs, max_memory=self.max_memory)
         from mnlearn.statistics.shards import ShardedCounts, row_shards
