@@ -197,7 +197,7 @@ void bind_models(nb::module_& m) {
         "table of empty configurations gives it for nothing.");
     m.def("evidence", &py_evidence, "store"_a, "n_states"_a, "offset"_a, "gift"_a, "kind"_a, "xs"_a, "z_starts"_a,
           "zs"_a, "y_starts"_a, "ys"_a, "three_way"_a, "thresholds"_a, "n_threads"_a,
-          "Local evidence of many scans at once: see native/evidence.hpp for the rows of each kind.");
+          "Local evidence of many scans at once: see native/evidence/evidence.hpp for the rows of each kind.");
     m.def(
         "has_promising", [](const PyStore& data) { return has_promising(*data.store); }, "store"_a,
         "Whether most_promising can be asked: all variables are binary, without gaps, and rows are not repeated.");

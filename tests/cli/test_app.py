@@ -50,7 +50,8 @@ def other_command(*, loud: Annotated[bool, flag("--loud", "Shout.")] = False) ->
 @pytest.mark.parametrize("name", ["reproduce", "optimize", "bench"])
 def test_a_command_of_the_papers_names_its_distribution(run: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
-    expected = f"mnlearn {name} needs mnlearn-papers, which is not installed. Install it: pip install mnlearn-papers."
+    expected = f"mnlearn {name} needs mnlearn-papers, which is not installed. Install it: pip install "
+    expected += "mnlearn-papers, or pip install ./papers in a checkout."
     assert run(name, "--help").refusal() == expected
     assert run("--debug", name).err.splitlines()[-1] == f"error: {expected}"
 

@@ -202,13 +202,15 @@ def test_a_class_is_made_again_for_each_data_set() -> None:
 
 
 def test_an_object_is_for_a_learner() -> None:
-    words = r"got an object of OwnMPL. Pass score=OwnMPL, or give the object to a learner"
+    words = r"got an object of OwnMPL. Use a name \(ib, .*\), or give the object to a learner: mnlearn.HillClimb\(\)"
     made: Any = OwnMPL(mn.read(FEW))
     for call in (partial(mn.learn, method="hillclimb"), partial(mn.compare_groups, by="stress", method="hillclimb")):
         with pytest.raises(mn.InputError, match=words):
             call(FEW, score=made)
     oracle = mn.SeparationOracle(example(400, seed=1).graph)
-    with pytest.raises(mn.InputError, match=r"test must be a class, .* got an object of SeparationOracle"):
+    with pytest.raises(
+        mn.InputError, match=r"test must be a name, or a class .* an object of SeparationOracle\. .*mnlearn\.PC\(\)"
+    ):
         mn.independence_test(FEW, *list(FEW)[:2], test=oracle)
     assert mn.GSMNStar().learn(oracle).graph == example(400, seed=1).graph
 

@@ -88,7 +88,6 @@ def test_the_registry_says_which_methods_bear_gaps() -> None:
         assert not METHODS[name].bears_gaps("pic")
 
 
-CATEGORICAL_ONLY = {"mpl", "pic", "l1lr"}
 CONTINUOUS_ONLY = {"lasso", "l1mb", "glasso"}
 
 

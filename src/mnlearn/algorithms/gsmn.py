@@ -175,7 +175,7 @@ class GSMNStar:
     p-values the variable that is associated more with all others comes first; the order of the columns matters only
     where that ties, too. For the pairs that line 22 skips, the trace shows the marginal test, before the grow phase.
 
-    A search that a budget or a monitor stops returns the edges of the variables examined by then.
+    A search that a monitor stops returns the edges of the variables examined by then.
 
     With candidates the initial phase tests these alone, and the orders are by their p-values; any other pair counts as
     independent, with a p-value of 1. A `Screening` adds the neighbours of neighbours after a first run, as for GSMN.

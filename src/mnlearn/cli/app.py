@@ -82,7 +82,8 @@ def make_app(named: str | None = None, *, others: bool = False) -> typer.Typer:
         return app
     if named in _OF_PAPERS:
         raise MissingDependencyError(
-            f"mnlearn {named} needs mnlearn-papers, which is not installed. Install it: pip install mnlearn-papers."
+            f"mnlearn {named} needs mnlearn-papers, which is not installed. Install it: pip install "
+            "mnlearn-papers, or pip install ./papers in a checkout."
         )
     for name, path in _COMMANDS.items():
         _add(app, name, {"": _load(path)})

@@ -363,8 +363,8 @@ def _chosen(path: str | os.PathLike[str], format: str | None) -> _Format:
     known = _by_extension(path)
     if known is None:
         raise FileError(
-            f"path must end in a known extension ({_extensions()}); got {os.fspath(path)!r}. {_OTHERS} Rename the "
-            f"file, or pass format= with one of {', '.join(FORMATS)}."
+            f"path must end in a known extension ({_extensions()}); got {os.fspath(path)!r}. {_OTHERS} Save it as "
+            f"one of these, or pass format= with one of {', '.join(FORMATS)}."
         )
     return known
 

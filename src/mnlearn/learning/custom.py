@@ -411,8 +411,9 @@ class OwnJudge:
         own = cls(kind, given)
         if isinstance(given, _CLASSES[kind]):
             raise InputError(
-                f"{kind} must be a class, which is called with the data; got an object of {type(given).__name__}. Pass "
-                f"{kind}={type(given).__name__}, or give the object to a learner: mnlearn.METHOD().learn({kind})."
+                f"{kind} must be a name, or a class which is called with the data; got an object of "
+                f"{type(given).__name__}. Use a name ({', '.join(known)}), or give the object to a learner: "
+                f"mnlearn.{'PC' if kind == 'test' else 'HillClimb'}().learn({kind})."
             )
         fits = (
             issubclass(given, _CLASSES[kind]) if isinstance(given, type) else kind == "test" and _takes_columns(given)

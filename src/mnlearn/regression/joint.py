@@ -1,6 +1,6 @@
 """Pairwise interactions of variables of any kind, by penalised pseudo-likelihood  [LH15].
 
-The joint density of states d and standardised numbers z, with the features φ of `variable_features`:
+The joint density of states d and standardised numbers z, with the features φ of `regression.features`:
 
     log p = Σ_x t_x(d_x) + Σ_j (h_j z_j − k_j z_j² / 2) + Σ_uv φ_uᵀ W_uv φ_v − log Z
 

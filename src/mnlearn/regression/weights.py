@@ -6,7 +6,7 @@
 - All variables ordered (numbers, numeric states, intervals, or binary): the partial correlation given the neighbours of
   both ends. Numeric states count as the numbers that they are.
 - Both states and numbers, or ordinal variables beside nominal ones of three and more states: the standardised
-  interaction of `mixed_edge_weights`.
+  interaction (`regression.joint`).
 - Some other variable without an order: the conditional mutual information in nats per row given the other neighbours
   of one end, averaged over both ends, minus its expectation dof / (2 N) under independence, at least 0. It has a sign
   only between two ordered variables: that of the partial correlation.

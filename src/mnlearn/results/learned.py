@@ -121,7 +121,7 @@ class Learned(Analysis, Predictable, Pictures):
 
     @property
     def converged(self) -> bool:
-        """Whether the search ended by itself, not by a budget or a cancel."""
+        """Whether the search ended by itself and was not cancelled."""
         return self.result.converged
 
     @property

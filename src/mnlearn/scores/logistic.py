@@ -323,8 +323,3 @@ class Regression:
         """log L at the maximum over the columns of these variables, without penalty."""
         first = self._columns.first
         return -self._path.refit([column for y in sorted(chosen) for column in range(first[y], first[y + 1])])
-
-
-def _sum_of_logs(counts: Any) -> float:
-    """Return Σ c log c."""
-    return float((counts * log(np.maximum(counts, 1e-300))).sum())

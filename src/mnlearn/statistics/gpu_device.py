@@ -75,8 +75,8 @@ def device_errors(device: Any) -> Iterator[None]:
         if "CUDA" not in str(error):
             raise
         raise DeviceError(
-            f"{device} failed: {_first_line(error)} A run with a checkpoint can be resumed, with this device, another "
-            "one or none."
+            f"{device} failed: {_first_line(error)} A screen with a checkpoint can be resumed, with this device, "
+            "another one or none."
         ) from error
 
 

@@ -63,7 +63,6 @@ _ROUNDING = (
     100.0 * 2.0**-52
 )  # residual share per member of z, over the smallest share of a member: less may be rounding
 _FEW_ROWS = 400  # of more, the standard error of a correlation is smaller, and so must be what rounding adds
-_CLEAR = 1e-6  # residual share that every variable needs for an inverse to be right to ten digits
 _residual_shares = partial(_core.residual_shares, explained=EXPLAINED)
 _exchanged_shares = partial(_core.exchanged_shares, explained=EXPLAINED)
 _PLAIN = (frozenset, set, list, tuple, np.ndarray)  # read by the core; others are checked first
@@ -304,7 +303,7 @@ class Moments:
         """Return the partial correlation of x with every member of z, in ascending order, given the other members.
 
         One inverse of the block of x and z gives them all, −P_xy / √(P_xx P_yy), unless the residual share of some
-        variable is below `_CLEAR`: then each is computed by `partial_correlations`.
+        variable is below 1e-6: then each is computed by `partial_correlations`.
         """
         r, _, given = self._ask(lambda matrix, x, _, z: _core.member_correlations(matrix, x, z), x, (), z)
         if len(r) == len(set(given)):
@@ -384,7 +383,7 @@ class Moments:
     def exchanged_entropies(self, x: int, ys: Indices, z: Collection[int]) -> tuple[FloatArray, FloatArray]:
         """Return H(x | z − m) for each member m of z, ascending; and H(x | z − m + y), a row per m, a column per y.
 
-        One factor serves all by rank-one updates, unless the residual share of some member is below `_CLEAR`: then each
+        One factor serves all by rank-one updates, unless the residual share of some member is below 1e-6: then each
         is computed by `conditional_entropies`. Arguments and errors are those of `partial_correlations`.
         """
         found, others, given = self._ask(_exchanged_shares, x, ys, z)

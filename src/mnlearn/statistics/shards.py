@@ -72,8 +72,8 @@ def row_shards(data: Dataset, n: int) -> list[Shard]:
     """Split the rows of a pack into n shards of nearly the same size, each a whole number of words of 64 rows."""
     if data.pack is None or not data.pack.holds(data.columns) or len(data.columns) != len(data.pack.columns):
         raise UnsuitableError(
-            "a cluster counts packed files; got data that are in memory. Pack them first: mnlearn.data.pack(...), and "
-            "choose columns then."
+            "a cluster counts packed files; got data that are in memory. Pack them first (mn.pack, or mnlearn "
+            "pack), and choose columns then."
         )
     words = -(-data.n_records // 64)
     cuts = [min(64 * (words * k // n), data.n_records) for k in range(n + 1)]

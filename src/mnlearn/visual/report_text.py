@@ -173,8 +173,7 @@ def _of_the_search(learned: Learned) -> Iterator[Caution]:
     if not learned.converged:
         yield Caution(
             "The search was stopped early",
-            "It was cancelled or reached its budget. This is the best network so far; run it again for longer before "
-            "relying on it.",
+            "It was cancelled. This is the best network so far; run it again for longer before relying on it.",
         )
     if not graph.n_edges:
         yield Caution(
