@@ -67,7 +67,7 @@ def _written(document: object) -> bytes:
 
 
 def _marked(value: NDArray[generic] | generic | datetime | date | time | timedelta) -> object:
-    """Return what JSON has no word for as an object of one marked text or number."""
+    """Return a value that JSON does not have as an object with one marked entry."""
     if isinstance(value, timedelta):
         return {"$seconds": value.total_seconds()}
     if isinstance(value, datetime | date | time):  # a datetime is a date too
@@ -75,7 +75,7 @@ def _marked(value: NDArray[generic] | generic | datetime | date | time | timedel
     return value.tolist()
 
 
-def unmarked(found: dict[str, str]) -> object:
-    """Return what an object of one marked text stands for: the hook of `json.loads` for the answers."""
-    mark, value = next(iter(found.items())) if len(found) == 1 else ("", "")
-    return _READ[mark](value) if mark in _READ else found
+def unmarked(document: dict[str, str]) -> object:
+    """Return the value of an object with one marked entry, any other object as it is: the hook of `json.loads`."""
+    mark, value = next(iter(document.items())) if len(document) == 1 else ("", "")
+    return _READ[mark](value) if mark in _READ else document

@@ -51,7 +51,7 @@ def environment() -> Iterator[Mapping[str, str]]:
 
 
 def process_pool(jobs: int) -> _ReusablePoolExecutor:
-    """Return the pool of fresh processes, started; they do not hear Ctrl-C, which ends them here while they start."""
+    """Return a started pool of fresh processes, which never receive Ctrl-C; during the start it ends the pool."""
     from joblib.externals.loky import get_reusable_executor
 
     pool = None
@@ -86,7 +86,7 @@ def _ctrl_c_held() -> Iterator[None]:
 
 
 def run_child(function: str, *args: str, seconds: float = 60.0, memory: int | None = None) -> bytes:
-    """Call a function in a process of its own, whose crash, endless loop or hunger harms nobody.
+    """Call a function in a process of its own, with limits of time and memory.
 
     Parameters
     ----------
@@ -128,15 +128,15 @@ def run_child(function: str, *args: str, seconds: float = 60.0, memory: int | No
     raise _reason(done.stderr, memory)
 
 
-def _reason(said: bytes, memory: int | None) -> Exception:
+def _reason(stderr: bytes, memory: int | None) -> Exception:
     """Return the error of a child that failed: its last line has the exception, unless it crashed."""
     try:
-        kind, text = json.loads(said.splitlines()[-1])
+        kind, text = json.loads(stderr.splitlines()[-1])
     except (IndexError, ValueError, TypeError):
-        kind, text = "MemoryError" if b"memory allocation" in said else "", ""
-    known = vars(errors).get(kind)
-    if isinstance(known, type) and issubclass(known, MnlearnError):
-        return known(text)
+        kind, text = "MemoryError" if b"memory allocation" in stderr else "", ""
+    own_class = vars(errors).get(kind)
+    if isinstance(own_class, type) and issubclass(own_class, MnlearnError):
+        return own_class(text)
     if kind == "MemoryError":
         return LimitError(f"it needs more than {memory / 2**30:.3g} GiB" if memory else "it needs too much memory")
     return ChildError((text.splitlines() or [kind])[0] or "it crashes its reader")
@@ -158,16 +158,16 @@ def _limit_memory(most: int) -> None:
 def _main(function: str, memory: str, *args: str) -> int:
     """Call the function and write its answer; return the exit status."""
     answer = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no part of the answer
+    os.dup2(2, 1)  # standard output carries the answer alone; libraries print on standard error
     _limit_memory(int(memory))
     module, name = function.split(":")
     try:
-        found: bytes = vars(import_module(module))[name](*args)
+        result: bytes = vars(import_module(module))[name](*args)
     except BaseException as error:  # a panic of Rust is no Exception
         sys.stderr.write("\n" + json.dumps([type(error).__name__, str(error)]) + "\n")
         return 1
     with answer:
-        answer.write(found)
+        answer.write(result)
     return 0
 
 

@@ -243,7 +243,7 @@ def test_a_spent_budget_keeps_the_variables_examined_by_then(budget: int) -> Non
     assert set(result.graph.edges) <= set(grid(3, 3).edges)  # the oracle is never wrong about an examined variable
 
 
-def test_a_budget_that_is_just_enough_is_enough() -> None:
+def test_a_monitor_with_room_for_every_question_cancels_nothing() -> None:
     judge, again = (Audited(SeparationOracle(grid(3, 3), monotone=False)) for _ in range(2))
     needed = int(HHCMN().learn(judge).cost["asked"])
     assert HHCMN(ahead=1).learn(again, Budget(again, needed + 1)).converged
